@@ -1,0 +1,253 @@
+"""A Trace's facts and the findings put into columns: the Record."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from tb_shapeplugin.analyse.tree import Holding, marked_subtrees, subtree_sums
+from tb_shapeplugin.base.units import item_bytes
+from tb_shapeplugin.record.columns import Ints, Ragged, ints
+from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.record import (
+    MODULE_LAZY,
+    OP_ASSUMED,
+    OP_FAILED,
+    OUTCOMES,
+    TENSOR_ASSUMED,
+    TENSOR_KINDS,
+    TENSOR_REQUIRES_GRAD,
+    CallColumns,
+    ModuleColumns,
+    OpColumns,
+    Record,
+    SourceColumns,
+    TensorColumns,
+    Totals,
+)
+from tb_shapeplugin.record.trace import CallFact, ChildFact, Endpoint, ModuleFact, OpFact, SourceFact, TensorFact, Trace
+from tb_shapeplugin.record.values import Shape
+
+_UNKNOWN = -1
+
+
+def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
+    """The Record of one run: every text, shape, argument list and list of children stored once.
+
+    The same trace always gives the same record. Figures of modules are of the whole subtree: parameters are distinct
+    Parameter objects, bytes distinct storages at their real dtype, -1 where a lazy module leaves them unknown.
+
+    Example:
+        >>> record = record_of(trace, findings)
+        >>> record.totals.params
+        153260
+    """
+    tables = _Tables()
+    figures = _figures(trace)
+    modules = _module_columns(trace.modules, figures, tables)
+    return Record(
+        name=trace.name,
+        completed=trace.completed,
+        error=trace.error,
+        execution=trace.execution,
+        unchecked=trace.unchecked,
+        versions=dict(trace.versions),
+        modules=modules,
+        calls=_call_columns(trace.calls),
+        tensors=_tensor_columns(trace.tensors, tables),
+        ops=_op_columns(trace.ops, tables),
+        sources=_source_columns(trace.sources, tables),
+        inputs=trace.inputs,
+        outputs=trace.outputs,
+        totals=_totals(trace, figures),
+        findings=findings,
+        strings=tuple(tables.strings),
+        shapes=tuple(tables.shapes),
+        argument_lists=Ragged.of(tables.argument_lists),
+        child_lists=Ragged.of(tables.child_lists),
+    )
+
+
+class _Tables:
+    """The tables of things stored once, in the order in which they are first met; dicts keep both order and index."""
+
+    def __init__(self) -> None:
+        self.strings: dict[str, int] = {"": 0}
+        self.shapes: dict[Shape, int] = {}
+        self.argument_lists: dict[tuple[int, ...], int] = {(): 0}
+        self.child_lists: dict[tuple[int, ...], int] = {(): 0}
+        self._children: dict[tuple[ChildFact, ...], int] = {(): 0}
+
+    def string(self, text: str) -> int:
+        return self.strings.setdefault(text, len(self.strings))
+
+    def shape(self, shape: Shape) -> int:
+        return self.shapes.setdefault(shape, len(self.shapes))
+
+    def arguments(self, pairs: tuple[tuple[str, str], ...]) -> int:
+        row = tuple(self.string(text) for pair in pairs for text in pair)
+        return self.argument_lists.setdefault(row, len(self.argument_lists))
+
+    def children(self, children: tuple[ChildFact, ...]) -> int:
+        known = self._children.get(children)
+        if known is None:
+            row = tuple(value for child in children for value in self._child(child))
+            known = self._children[children] = self.child_lists.setdefault(row, len(self.child_lists))
+        return known
+
+    def _child(self, child: ChildFact) -> Iterable[int]:
+        yield self.string(child.name)
+        yield len(child.outputs)
+        for shape, dtype in child.outputs:
+            yield self.shape(shape)
+            yield self.string(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """Per module and, last, of all modules together; -1 where unknown."""
+
+    params: Sequence[int]
+    trainable_params: Sequence[int]
+    param_bytes: Sequence[int]
+    buffer_bytes: Sequence[int]
+
+
+def tensor_bytes(tensor: TensorFact) -> int | None:
+    """Bytes of its elements, or None for a dtype whose size isn't known."""
+    size = item_bytes(tensor.dtype)
+    return None if size is None else size * prod(tensor.shape)
+
+
+def _figures(trace: Trace) -> _Figures:
+    parents = [module.parent for module in trace.modules]
+    lazy = [index for index, module in enumerate(trace.modules) if module.lazy]
+
+    def figure(held: Callable[[ModuleFact], Iterable[int]], identity: Callable[[int], int], size: Callable[[int], int | None]) -> list[int]:
+        sizes = [(index, identity(tensor), size(tensor)) for index, module in enumerate(trace.modules) for tensor in held(module)]
+        known: list[Holding] = [(module, thing, amount) for module, thing, amount in sizes if amount is not None]
+        unknown = marked_subtrees(parents, [*lazy, *(module for module, _, amount in sizes if amount is None)])
+        sums = subtree_sums(parents, known)
+        whole = _UNKNOWN if unknown else sums[-1]
+        return [*(_UNKNOWN if index in unknown else total for index, total in enumerate(sums[:-1])), whole]
+
+    def itself(tensor: int) -> int:
+        return tensor
+
+    def storage(tensor: int) -> int:
+        return trace.tensors[tensor].storage
+
+    def numel(tensor: int) -> int:
+        return prod(trace.tensors[tensor].shape)
+
+    def size(tensor: int) -> int | None:
+        fact = trace.tensors[tensor]
+        return fact.storage_bytes if fact.storage_bytes >= 0 else tensor_bytes(fact)
+
+    return _Figures(
+        params=figure(lambda module: module.parameters, itself, numel),
+        trainable_params=figure(lambda module: module.trainable, itself, numel),
+        param_bytes=figure(lambda module: module.parameters, storage, size),
+        buffer_bytes=figure(lambda module: module.buffers, storage, size),
+    )
+
+
+def _totals(trace: Trace, figures: _Figures) -> Totals:
+    def whole(figure: Sequence[int]) -> int | None:
+        return None if figure[-1] == _UNKNOWN else figure[-1]
+
+    return Totals(
+        params=whole(figures.params),
+        trainable_params=whole(figures.trainable_params),
+        param_bytes=whole(figures.param_bytes),
+        buffer_bytes=whole(figures.buffer_bytes),
+        input_bytes=_endpoint_bytes(trace, trace.inputs),
+        # What a failed run would have returned is a guess, whatever was assumed to go on.
+        output_bytes=_endpoint_bytes(trace, trace.outputs) if trace.completed else None,
+    )
+
+
+def _endpoint_bytes(trace: Trace, endpoints: Iterable[Endpoint]) -> int | None:
+    largest: dict[int, int] = {}
+    for endpoint in endpoints:
+        if endpoint.tensor >= 0:
+            tensor = trace.tensors[endpoint.tensor]
+            size = tensor_bytes(tensor)
+            if size is None:
+                return None
+            largest[tensor.storage] = max(largest.get(tensor.storage, 0), size)
+    return sum(largest.values())
+
+
+def _module_columns(modules: Sequence[ModuleFact], figures: _Figures, tables: _Tables) -> ModuleColumns:
+    return ModuleColumns(
+        path=ints(tables.string(module.path) for module in modules),
+        type=ints(tables.string(module.type) for module in modules),
+        config=ints(tables.string(module.config) for module in modules),
+        parent=ints(module.parent for module in modules),
+        params=ints(figures.params[:-1]),
+        trainable_params=ints(figures.trainable_params[:-1]),
+        param_bytes=ints(figures.param_bytes[:-1]),
+        buffer_bytes=ints(figures.buffer_bytes[:-1]),
+        shared_with=Ragged.of(tuple(tables.string(path) for path in module.shared_with) for module in modules),
+        flags=ints(MODULE_LAZY * module.lazy for module in modules),
+    )
+
+
+def _call_columns(calls: Sequence[CallFact]) -> CallColumns:
+    return CallColumns(
+        module=ints(call.module for call in calls),
+        number=ints(call.number for call in calls),
+        parent=ints(call.parent for call in calls),
+        first_op=ints(call.first_op for call in calls),
+        end_op=ints(call.end_op for call in calls),
+        inputs=Ragged.of(call.inputs for call in calls),
+        outputs=Ragged.of(call.outputs for call in calls),
+        outcome=ints(OUTCOMES.index(call.outcome) for call in calls),
+    )
+
+
+def _tensor_columns(tensors: Sequence[TensorFact], tables: _Tables) -> TensorColumns:
+    return TensorColumns(
+        shape=ints(tables.shape(tensor.shape) for tensor in tensors),
+        dtype=ints(tables.string(tensor.dtype) for tensor in tensors),
+        device=ints(tables.string(tensor.device) for tensor in tensors),
+        storage=_counted_up(tensor.storage for tensor in tensors),
+        producer=ints(tensor.producer for tensor in tensors),
+        kind=ints(TENSOR_KINDS.index(tensor.kind) for tensor in tensors),
+        name=ints(tables.string(tensor.name) for tensor in tensors),
+        flags=ints(TENSOR_REQUIRES_GRAD * tensor.requires_grad | TENSOR_ASSUMED * tensor.assumed for tensor in tensors),
+    )
+
+
+def _counted_up(identities: Iterable[int]) -> Ints:
+    """Identities as numbers in the order in which they are first met, so that equal runs give equal records."""
+    met: dict[int, int] = {}
+    return ints(met.setdefault(identity, len(met)) for identity in identities)
+
+
+def _op_columns(ops: Sequence[OpFact], tables: _Tables) -> OpColumns:
+    return OpColumns(
+        name=ints(tables.string(op.name) for op in ops),
+        call=ints(op.call for op in ops),
+        source=ints(op.source for op in ops),
+        inputs=Ragged.of(op.inputs for op in ops),
+        outputs=Ragged.of(op.outputs for op in ops),
+        arguments=ints(tables.arguments(op.arguments) for op in ops),
+        children=ints(tables.children(op.children) for op in ops),
+        flags=ints(OP_FAILED * op.failed | OP_ASSUMED * op.assumed for op in ops),
+    )
+
+
+def _source_columns(sources: Sequence[SourceFact], tables: _Tables) -> SourceColumns:
+    return SourceColumns(
+        file=ints(tables.string(source.file) for source in sources),
+        line=ints(source.line for source in sources),
+        end_line=ints(source.end_line for source in sources),
+        column=ints(source.column for source in sources),
+        end_column=ints(source.end_column for source in sources),
+        code=ints(tables.string(source.code) for source in sources),
+        function=ints(tables.string(source.function) for source in sources),
+        text=ints(tables.string(source.text) for source in sources),
+        text_line=ints(source.text_line for source in sources),
+        caller=ints(source.caller for source in sources),
+    )

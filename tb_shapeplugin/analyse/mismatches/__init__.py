@@ -1,0 +1,1 @@
+"""The kinds of mismatches, one file each; registered.py holds their order."""

@@ -1,0 +1,177 @@
+"""Rules of ops that move, add, drop or repeat axes: permute, transpose, squeeze, unsqueeze, expand, repeat."""
+
+from tb_shapeplugin.ops.broadcasting import expand_clash
+from tb_shapeplugin.ops.reading import Unreadable, axes_text, axis_missing, listed, numbers, rank, replaced, tensor, wrapped
+from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, one
+from tb_shapeplugin.record.finding import Clash
+from tb_shapeplugin.record.values import OpCall, Operand, Shape
+
+
+def _permute_requires(call: OpCall) -> Clash | None:
+    x, dims = tensor(call, 0, "input"), listed(call, 1, "dims")
+    if x.ndim != len(dims):
+        return rank(x, len(dims), f"its input {x} has {axes_text(x.ndim)}, the permutation {dims} orders {len(dims)}")
+    return axis_missing(call, x, *dims)
+
+
+def _permute_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, dims = tensor(call, 0, "input"), listed(call, 1, "dims")
+    if x.ndim == len(dims):
+        return one(tuple(x.shape[wrapped(dim, x.ndim)] for dim in dims))
+    kept = (x.shape + (1,) * len(dims))[: len(dims)]  # as if the surplus axes had been pooled away before
+    return one(tuple(kept[dim % len(dims)] for dim in dims))
+
+
+def _two_dims(call: OpCall) -> tuple[Operand, int, int]:
+    x = tensor(call, 0, "input")
+    first, second = call.get(1, "dim0"), call.get(2, "dim1")
+    if not isinstance(first, int) or not isinstance(second, int):
+        raise Unreadable(f"{call.name} without two dims")
+    return x, first, second
+
+
+def _transpose_requires(call: OpCall) -> Clash | None:
+    return axis_missing(call, *_two_dims(call))
+
+
+def swapped(shape: Shape, first: int, second: int) -> Shape:
+    """The shape with two axes exchanged.
+
+    Example:
+        >>> swapped((2, 3, 4), 0, -1)
+        (4, 3, 2)
+    """
+    order = list(shape)
+    a, b = wrapped(first, len(shape)), wrapped(second, len(shape))
+    order[a], order[b] = order[b], order[a]
+    return tuple(order)
+
+
+def _transpose_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, first, second = _two_dims(call)
+    return one(swapped(x.shape, first, second))
+
+
+def _t_requires(call: OpCall) -> Clash | None:
+    x = tensor(call, 0, "input")
+    return rank(x, 2, f"its input {x} has {axes_text(x.ndim)}, t() takes at most 2") if x.ndim > 2 else None
+
+
+def _t_gives(call: OpCall) -> tuple[Outputs, ...]:
+    return one(tensor(call, 0, "input").shape[::-1])
+
+
+def _mt_gives(call: OpCall) -> tuple[Outputs, ...]:
+    return one(swapped(tensor(call, 0, "input").shape, -1, -2))
+
+
+def _moved(call: OpCall) -> tuple[Operand, Shape, Shape]:
+    return tensor(call, 0, "input"), numbers(call.get(1, "source")), numbers(call.get(2, "destination"))
+
+
+def _movedim_requires(call: OpCall) -> Clash | None:
+    x, source, destination = _moved(call)
+    return axis_missing(call, x, *source, *destination)
+
+
+def _movedim_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, source, destination = _moved(call)
+    if len(source) != len(destination):
+        raise Unreadable(f"{call.name} of {source} to {destination}")
+    placed = {wrapped(to, x.ndim): wrapped(dim, x.ndim) for dim, to in zip(source, destination, strict=True)}
+    rest = iter(dim for dim in range(x.ndim) if dim not in placed.values())
+    return one(tuple(x.shape[placed[at] if at in placed else next(rest)] for at in range(x.ndim)))
+
+
+def _squeeze_requires(call: OpCall) -> Clash | None:
+    dim = call.get(1, "dim")
+    return None if dim is None else axis_missing(call, tensor(call, 0, "input"), *numbers(dim))
+
+
+def _squeeze_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, dim = tensor(call, 0, "input"), call.get(1, "dim")
+    chosen = range(x.ndim) if dim is None else [wrapped(at, x.ndim) for at in numbers(dim)]
+    return one(tuple(size for at, size in enumerate(x.shape) if size != 1 or at not in chosen))
+
+
+def _unsqueeze_requires(call: OpCall) -> Clash | None:
+    x, dim = tensor(call, 0, "input"), call.integer(1, "dim", 0)
+    if -x.ndim - 1 <= dim <= x.ndim:
+        return None
+    need = dim if dim >= 0 else -dim - 1
+    return rank(x, need, f"its input {x} has {axes_text(x.ndim)}, a new axis at dim {dim} takes at least {need}")
+
+
+def _unsqueeze_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, dim = tensor(call, 0, "input"), call.integer(1, "dim", 0)
+    at = max(0, min(dim if dim >= 0 else x.ndim + 1 + dim, x.ndim))
+    return one((*x.shape[:at], 1, *x.shape[at:]))
+
+
+def _expand_target(call: OpCall) -> tuple[Operand, Shape, int]:
+    x = tensor(call, 0, "input")
+    if call.short_name == "expand_as":
+        other = tensor(call, 1, "other")
+        return x, other.shape, other.id
+    return x, listed(call, 1, "size"), -1
+
+
+def _expand_requires(call: OpCall) -> Clash | None:
+    return expand_clash(*_expand_target(call))
+
+
+def _expand_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, target, _ = _expand_target(call)
+    lead = len(target) - x.ndim
+    return one(tuple(x.shape[at - lead] if size == -1 and at >= lead else size for at, size in enumerate(target)))
+
+
+def _repeat_requires(call: OpCall) -> Clash | None:
+    x, counts = tensor(call, 0, "input"), listed(call, 1, "repeats")
+    if len(counts) < x.ndim:
+        words = f"its input {x} has {axes_text(x.ndim)}, the counts {counts} are for {len(counts)} at most"
+        return rank(x, len(counts), words)
+    return None
+
+
+def _repeat_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, counts = tensor(call, 0, "input"), listed(call, 1, "repeats", "dims")
+    if len(counts) < x.ndim:  # tile fills up the counts, repeat would have raised
+        counts = (1,) * (x.ndim - len(counts)) + counts
+    sizes = (1,) * (len(counts) - x.ndim) + x.shape
+    return one(tuple(size * count for size, count in zip(sizes, counts, strict=True)))
+
+
+def _repeat_interleave_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, count, dim = tensor(call, 0, "input"), call.get(1, "repeats"), call.get(2, "dim")
+    if not isinstance(count, int) or not isinstance(dim, int):
+        raise Unreadable("the output's size depends on values, or is flat")
+    at = wrapped(dim, x.ndim)
+    return one(replaced(x.shape, at, x.shape[at] * count))
+
+
+def _unpack_requires(call: OpCall) -> Clash | None:
+    """``a, b = x.shape``: the call holds what is unpacked, how many values the code takes, and how many there are if known."""
+    value, expected, count = call.get(0, "value"), call.get(1, "expected"), call.get(2, "count")
+    got = value.ndim if count is None and isinstance(value, Operand) else count
+    if not isinstance(expected, int) or not isinstance(got, int):
+        return None
+    if not isinstance(value, Operand) or value.ndim != got:
+        words = f"there are {got} values, the code takes {expected} apart"
+        return Clash("rank", {"ndim": got}, {"ndim": expected}, words=words)
+    return rank(value, expected, f"{value} has {axes_text(got)}, the code takes {expected} apart")
+
+
+RULES.register("unpack")(Rule(_unpack_requires))
+RULES.register("permute")(Rule(_permute_requires, _permute_gives))
+RULES.register("transpose", "swapaxes", "swapdims")(Rule(_transpose_requires, _transpose_gives))
+RULES.register("t")(Rule(_t_requires, _t_gives))
+RULES.register("T")(Rule(gives=_t_gives))
+RULES.register("mT", "adjoint")(Rule(gives=_mt_gives))
+RULES.register("movedim", "moveaxis")(Rule(_movedim_requires, _movedim_gives))
+RULES.register("squeeze")(Rule(_squeeze_requires, _squeeze_gives))
+RULES.register("unsqueeze")(Rule(_unsqueeze_requires, _unsqueeze_gives))
+RULES.register("expand", "expand_as", "broadcast_to")(Rule(_expand_requires, _expand_gives))
+RULES.register("repeat")(Rule(_repeat_requires, _repeat_gives))
+RULES.register("tile")(Rule(gives=_repeat_gives))
+RULES.register("repeat_interleave")(Rule(gives=_repeat_interleave_gives))

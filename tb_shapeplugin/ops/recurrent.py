@@ -1,0 +1,110 @@
+"""Rules of recurrent layers and of packing; the layers check their inputs in Python, under their module's name."""
+
+from collections.abc import Mapping
+
+from tb_shapeplugin.ops.reading import Unreadable, axes_text, rank, tensor
+from tb_shapeplugin.ops.rule import RULES, Rule
+from tb_shapeplugin.record.finding import Clash
+from tb_shapeplugin.record.values import OpCall, Operand, Value
+
+_STATE_WORDS = ("layers", "batch", "hidden")
+
+
+def _number(call: OpCall, name: str) -> int:
+    value = call.kwargs.get(name)
+    if not isinstance(value, int):
+        raise Unreadable(f"{call.name} without {name}")
+    return int(value)
+
+
+def _size_clash(x: Operand, want: int) -> Clash | None:
+    got = x.shape[-1]
+    if got == want:
+        return None
+    words = f"the last dim of its input {x} is {got}, input_size is {want}"
+    return Clash("rnn_input", {"input_size": got}, {"input_size": want}, operand=x.id, dim=x.ndim - 1, words=words)
+
+
+def _layer_requires(call: OpCall) -> Clash | None:
+    """The module's attributes come as keyword arguments, see ``rules.of_module``."""
+    x = tensor(call, 0, "input")
+    if x.ndim not in (2, 3):
+        return rank(x, 3, f"its input {x} has {axes_text(x.ndim)}, it takes 3, or 2 without a batch")
+    return _size_clash(x, _number(call, "input_size")) or _state_clash(call, x)
+
+
+def _state_clash(call: OpCall, x: Operand) -> Clash | None:
+    state = call.get(1, "hx")
+    states = state if isinstance(state, tuple) else (state,)
+    layers = _number(call, "num_layers") * (2 if call.kwargs.get("bidirectional") is True else 1)
+    projected = call.kwargs.get("proj_size") or call.kwargs.get("hidden_size")
+    batch = (x.shape[0 if call.kwargs.get("batch_first") is True else 1],) if x.ndim == 3 else ()
+    for item, hidden in zip(states, (projected, call.kwargs.get("hidden_size")), strict=False):
+        if isinstance(item, Operand) and isinstance(hidden, int) and (clash := state_clash(item, (layers, *batch, hidden))):
+            return clash
+    return None
+
+
+def state_clash(state: Operand, want: tuple[int, ...]) -> Clash | None:
+    """The clash of an initial state whose layers, batch or hidden size aren't the wanted ones; all that differ are told."""
+    words = _STATE_WORDS if len(want) == 3 else (_STATE_WORDS[0], _STATE_WORDS[2])
+    if state.ndim != len(want):
+        told = f"its state {state} has {axes_text(state.ndim)}, it takes {len(want)} ({', '.join(words)})"
+        return Clash("rnn_state", {"ndim": state.ndim}, {"ndim": len(want)}, operand=state.id, words=told)
+    wrong = [dim for dim in range(len(want)) if state.shape[dim] != want[dim]]
+    if not wrong:
+        return None
+    pairs = ", ".join(f"{words[dim]} is {state.shape[dim]} and should be {want[dim]}" for dim in wrong)
+    got, need = {words[dim]: state.shape[dim] for dim in wrong}, {words[dim]: want[dim] for dim in wrong}
+    return Clash("rnn_state", got, need, operand=state.id, dim=wrong[0], words=f"its state {state} doesn't fit: {pairs}")
+
+
+def _cell_requires(call: OpCall) -> Clash | None:
+    x = tensor(call, 0, "input")
+    if x.ndim not in (1, 2):
+        return rank(x, 2, f"its input {x} has {axes_text(x.ndim)}, it takes 2, or 1 without a batch")
+    if clash := _size_clash(x, _number(call, "input_size")):
+        return clash
+    state = call.get(1, "hx")
+    hidden = _number(call, "hidden_size")
+    for item in state if isinstance(state, tuple) else (state,):
+        if isinstance(item, Operand) and item.ndim == 2 and item.shape != (*x.shape[:-1], hidden):
+            return _cell_state(item, (*x.shape[:-1], hidden))
+    return None
+
+
+def _cell_state(state: Operand, want: tuple[int, ...]) -> Clash | None:
+    for dim, word in enumerate(_STATE_WORDS[-len(want) :]):
+        if state.shape[dim] != want[dim]:
+            words = f"{word} of its state {state} is {state.shape[dim]}, it should be {want[dim]}"
+            return Clash("rnn_state", {word: state.shape[dim]}, {word: want[dim]}, operand=state.id, dim=dim, words=words)
+    return None
+
+
+def _pack_requires(call: OpCall) -> Clash | None:
+    x, lengths = tensor(call, 0, "input"), call.get(1, "lengths")
+    count = lengths.numel if isinstance(lengths, Operand) else len(lengths) if isinstance(lengths, tuple) else None
+    batch_dim = 0 if call.get(2, "batch_first", False) is True else 1
+    if x.ndim <= batch_dim:
+        return rank(x, 2)
+    if count is None or count == x.shape[batch_dim]:
+        return None
+    words = f"there are {count} lengths for a batch of {x.shape[batch_dim]} in {x}"
+    operand = lengths.id if isinstance(lengths, Operand) else -1
+    return Clash("seq_lengths", {"lengths": count}, {"batch": x.shape[batch_dim]}, operand, 0, x.id, batch_dim, words)
+
+
+def with_attributes(call: OpCall, attributes: Mapping[str, int | str | bool | tuple[int, ...]]) -> OpCall:
+    """A module's call with its plain attributes as keyword arguments; what the caller gave has precedence.
+
+    Example:
+        >>> with_attributes(OpCall("torch.nn.LSTM"), {"input_size": 8}).kwargs["input_size"]
+        8
+    """
+    merged: dict[str, Value] = {**attributes, **call.kwargs}
+    return OpCall(call.name, call.args, merged)
+
+
+RULES.register("RNN", "LSTM", "GRU")(Rule(_layer_requires))
+RULES.register("RNNCell", "LSTMCell", "GRUCell")(Rule(_cell_requires))
+RULES.register("pack_padded_sequence")(Rule(_pack_requires))
