@@ -1,0 +1,1 @@
+"""The public verbs; wires the rooms and holds no rule."""

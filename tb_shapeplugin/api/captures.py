@@ -1,0 +1,94 @@
+"""Capture: what a run of a model gave, for reading and printing. Needs no torch."""
+
+import html
+from collections.abc import Mapping
+
+from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.record import Record, Totals
+from tb_shapeplugin.record.trace import Endpoint
+from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows
+from tb_shapeplugin.report.console import console
+
+
+class Capture:
+    """One captured run of a model.
+
+    ``modules``, ``ops`` and ``tensors`` are sequences of light rows; ``findings`` is one tuple, the same objects at each
+    read; ``str(capture)`` is the table. A failing model is a result: ``completed`` is False and ``findings`` says why.
+
+    Example:
+        >>> import torch, tb_shapeplugin as shapes
+        >>> shapes.capture(torch.nn.Linear(4, 2), torch.ones(3, 4)).totals.params
+        10
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.modules = ModuleRows(record)
+        self.ops = OpRows(record)
+        self.tensors = TensorRows(record)
+
+    @property
+    def record(self) -> Record:
+        """The columns behind it."""
+        return self._record
+
+    @property
+    def name(self) -> str:
+        """The model's name in the tab."""
+        return self._record.name
+
+    @property
+    def completed(self) -> bool:
+        """Did the forward go through?"""
+        return self._record.completed
+
+    @property
+    def error(self) -> str:
+        """The first error's type and first line, "" when there is none."""
+        return self._record.error
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """What this run could not answer, and why it ran as it did."""
+        return self._record.unchecked
+
+    @property
+    def execution(self) -> str:
+        """``fake`` or ``real``: which run this is."""
+        return self._record.execution
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found wrong, in the order in which it surfaces."""
+        return self._record.findings
+
+    @property
+    def totals(self) -> Totals:
+        """The whole model's figures; None where nobody knows."""
+        return self._record.totals
+
+    @property
+    def inputs(self) -> tuple[Endpoint, ...]:
+        """The leaves of the arguments; a tensor's row is ``tensors[endpoint.tensor]``."""
+        return self._record.inputs
+
+    @property
+    def outputs(self) -> tuple[Endpoint, ...]:
+        """The leaves of what forward gave."""
+        return self._record.outputs
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """What ran: Python and torch."""
+        return self._record.versions
+
+    def __str__(self) -> str:
+        return console(self._record)
+
+    def __repr__(self) -> str:
+        state = "completed" if self.completed else f"failed: {self.error}"
+        return f"<Capture {self.name!r}: {len(self.ops)} ops, {state}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"

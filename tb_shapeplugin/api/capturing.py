@@ -1,0 +1,138 @@
+"""capture: runs a model once and gives what happened, the diagnosis included."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from tb_shapeplugin.analyse.findings import findings
+from tb_shapeplugin.analyse.ledger import record_of
+from tb_shapeplugin.api.captures import Capture
+from tb_shapeplugin.base.errors import ShapesError
+
+_EXECUTIONS = ("auto", "fake", "real")
+_SOURCES = ("none", "line", "full")
+_NO_TORCH = "capture needs PyTorch, which isn't installed here. Install it with: pip install 'tb-shapeplugin[torch]'"
+
+
+def capture(
+    model: Callable[..., Any],
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    name: str = "model",
+    execution: Literal["auto", "fake", "real"] = "auto",
+    continue_past_errors: bool = True,
+    source: Literal["none", "line", "full"] = "line",
+) -> Capture:
+    """Runs the model once and writes down its modules, ops, shapes and parameters, and what went wrong.
+
+    The model, its inputs and the process are left as found. A failing model is a result, not an exception.
+
+    Args:
+        model: an nn.Module or any callable.
+        args: a tuple is several positional arguments; anything else, a list included, is the one argument. A mapping goes
+            by keyword when forward has parameters of those names. Tensors may be given as ``spec(...)``.
+        kwargs: keyword arguments of the model.
+        name: what the model is called in the tab.
+        execution: ``fake`` runs at the shape level on a copy without memory, ``real`` on the data given, ``auto`` at the
+            shape level, and for real where forward reads a value.
+        continue_past_errors: go on past a failing op with the output it should have had, and find every mismatch at once.
+        source: keep the ``line`` of each op, the ``full`` enclosing function, or ``none``.
+
+    Raises:
+        ShapesError: a wrong option, something that can't be called, a shape where a tensor is meant, torch missing.
+
+    Example:
+        >>> import torch, tb_shapeplugin as shapes
+        >>> shapes.capture(torch.nn.Linear(4, 2), torch.ones(3, 5)).findings[0].kind
+        'linear_in_features'
+    """
+    _check_options(model, name, execution, source)
+    positional, keywords = _arguments(model, args, kwargs)
+    _refuse_sizes(model, positional, keywords)
+    try:
+        from tb_shapeplugin.tracing.execution import Options, examine  # noqa: PLC0415  the tab lives without torch
+        from tb_shapeplugin.tracing.subject import Subject  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ShapesError(
+            "capture needs PyTorch, which isn't installed here. Install it with: pip install 'tb-shapeplugin[torch]'"
+        ) from error
+    examination = examine(Subject(name, model, positional, keywords), Options(execution, continue_past_errors, source))
+    trace = examination.trace
+    if not trace.completed:
+        _refuse_sizes(model, positional, keywords, ran=False)
+    return Capture(record_of(trace, findings(trace)))
+
+
+def refuse_unknown_options(options: Mapping[str, Any]) -> None:
+    """ShapesError for an option that capture doesn't have."""
+    known = [name for name, parameter in inspect.signature(capture).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise ShapesError(f"there is no option {name!r}. The options of a capture are {', '.join(known)}.")
+
+
+def _check_options(model: Any, name: Any, execution: Any, source: Any) -> None:
+    if not callable(model):
+        raise ShapesError(f"the model is a {type(model).__name__}, which can't be called. Give an nn.Module or a function.")
+    if not isinstance(name, str) or not name:
+        raise ShapesError(f"name is {name!r}. Give a non-empty text.")
+    for option, value, known in (("execution", execution, _EXECUTIONS), ("source", source, _SOURCES)):
+        if value not in known:
+            raise ShapesError(f"{option} is {value!r}. Use one of {', '.join(map(repr, known))}.")
+
+
+def _signature(model: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(getattr(model, "forward", model))
+    except (TypeError, ValueError):
+        return None
+
+
+def _arguments(model: Callable[..., Any], args: Any, kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ShapesError(f"kwargs is a {type(kwargs).__name__}. Give a dict of the model's keyword arguments.")
+    keywords = dict(kwargs or {})
+    if isinstance(args, tuple) and not hasattr(args, "_fields"):
+        return args, keywords
+    if isinstance(args, Mapping) and args and all(isinstance(key, str) for key in args):
+        signature = _signature(model)
+        parameters = signature.parameters.values() if signature else ()
+        named = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        if set(args) <= named or (any(p.kind is p.VAR_KEYWORD for p in parameters) and set(args) & named):
+            return (), {**args, **keywords}
+    return (args,), keywords
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and bool(value) and all(isinstance(size, int) and not isinstance(size, bool) for size in value)
+
+
+def _refuse_sizes(model: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, ran: bool = True) -> None:
+    """ShapesError for shapes given in place of tensors, as other tools take them, when they don't fit forward."""
+    if kwargs or not args:
+        return
+    if _is_size(args):
+        shapes = [tuple(args)]
+    elif all(map(_is_size, args)):
+        shapes = [tuple(arg) for arg in args]
+    elif len(args) == 1 and isinstance(args[0], list) and args[0] and all(map(_is_size, args[0])):
+        shapes = [tuple(arg) for arg in args[0]]
+    else:
+        return
+    if ran:
+        signature = _signature(model)
+        try:
+            if signature is not None:
+                signature.bind(*args)
+            return
+        except TypeError:
+            pass
+    specs = [f"shapes.spec({shape if len(shape) > 1 else f'({shape[0]},)'})" for shape in shapes]
+    given = ", ".join(map(str, shapes))
+    call = specs[0] if len(specs) == 1 else f"({', '.join(specs)})"
+    raise ShapesError(
+        f"args is {given}, the size of a tensor rather than a tensor. Write {call}, with the batch dim first, or give a real tensor."
+    )

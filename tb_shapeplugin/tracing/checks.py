@@ -1,0 +1,51 @@
+"""What shape-level kernels let through and real ones refuse: dtypes, devices, masks, and indices outside their table."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from tb_shapeplugin.ops.rules import requires
+from tb_shapeplugin.ops.value_ranges import indexed_by_values
+from tb_shapeplugin.record.values import OpCall
+from tb_shapeplugin.tracing.arguments import tensors_in, with_range
+from tb_shapeplugin.tracing.eager import ask_eager
+from tb_shapeplugin.tracing.tensors import TensorBook
+from tb_shapeplugin.tracing.values import ValuesOnDemand
+
+
+class Checks:
+    """Looks again at calls that went through at the shape level; a rule's word counts only when eager confirms it."""
+
+    def __init__(self, values: ValuesOnDemand) -> None:
+        self.values = values
+        self._unknown: list[str] = []  # ops whose index would have cost too much to know
+
+    def unchecked(self) -> tuple[str, ...]:
+        """What this run could not answer."""
+        return tuple(f"the values that index in {name}" for name in dict.fromkeys(self._unknown))
+
+    def refusal(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: OpCall, book: TensorBook
+    ) -> tuple[Exception, OpCall] | None:
+        """The error that eager raises for this call, and the call with the values that explain it; None where it runs."""
+        known: dict[int, torch.Tensor] = {}
+        indexed = indexed_by_values(call)
+        if indexed is not None:
+            index = next((t for t in tensors_in((args, kwargs)) if book.known(t) == indexed.index.id), None)
+            limits = self.values.range_of(index, indexed.ignored) if index is not None and index.numel() else None
+            if index is not None and limits is not None:
+                call = replace(
+                    call,
+                    args=tuple(with_range(value, indexed.index.id, *limits) for value in call.args),
+                    kwargs={name: with_range(value, indexed.index.id, *limits) for name, value in call.kwargs.items()},
+                )
+                content = self.values.contents(index)
+                known = {} if content is None else {id(index): content}
+            elif index is not None and index.numel():
+                self._unknown.append(call.short_name)
+        clash = requires(call)
+        if clash is None:
+            return None
+        answer = ask_eager(function, args, kwargs, known)
+        return (answer.error, call) if answer is not None and answer.error is not None else None

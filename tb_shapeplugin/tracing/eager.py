@@ -1,0 +1,68 @@
+"""Asks eager what it says to a call, on operands that take no memory: one zero, expanded."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tb_shapeplugin.tracing.arguments import tensors_in
+from tb_shapeplugin.tracing.compat import no_function_modes, real_execution
+from tb_shapeplugin.tracing.substitution import substituted
+
+_LARGEST = 1 << 24  # elements that asking may at most compute on
+_CHECKED_FIRST = ("linear", "matmul", "conv", "bmm", "mm")  # these compare sizes and dtypes before they compute
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What eager did: the error that it raised, else its output as tensors that hold nothing."""
+
+    error: Exception | None
+    output: Any = None
+
+
+def ask_eager(
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], known: Mapping[int, torch.Tensor] | None = None
+) -> Answer | None:
+    """What eager does with this call; None where asking could cost too much, or needs devices that may not be there.
+
+    Shape-level kernels use other words than eager, refuse a few calls that it accepts, and let some through that it refuses.
+
+    Args:
+        function: the torch function.
+        args: its arguments, with fake tensors.
+        kwargs: its keyword arguments.
+        known: real contents by the id of the fake that they belong to; zeros stand in for the others.
+    """
+    operands = tensors_in((args, kwargs))
+    if len({tensor.device.type for tensor in operands}) > 1:
+        return None
+    name = getattr(function, "__name__", "")
+    written = {id(args[0])} if args and writes_first_operand(name) else set()
+    dense = written | {id(tensor) for tensor in operands if not tensor.is_contiguous()}  # strides decide what may be viewed
+    if dense and sum(tensor.numel() for tensor in operands) > _LARGEST:
+        return None
+    if sum(tensor.numel() for tensor in operands) > _LARGEST and not name.startswith(_CHECKED_FIRST):
+        return None
+    try:
+        with real_execution(), no_function_modes(), torch.no_grad():
+            real = {id(tensor): _stand_in(tensor, id(tensor) in dense) for tensor in operands} | dict(known or {})
+            real_args, real_kwargs = substituted((args, dict(kwargs)), real)
+            result = function(*real_args, **real_kwargs)
+    except Exception as error:
+        return Answer(error)
+    return Answer(None, substituted(result, {id(t): torch.zeros(tuple(t.shape), dtype=t.dtype) for t in tensors_in(result)}))
+
+
+def writes_first_operand(name: str) -> bool:
+    """Does a function of that name write into its first operand: ``add_``, ``__iadd__``, ``__setitem__``?"""
+    if name.startswith("__"):
+        return name == "__setitem__" or (name.startswith("__i") and name not in ("__invert__", "__index__", "__int__"))
+    return name.endswith("_")
+
+
+def _stand_in(tensor: torch.Tensor, dense: bool) -> torch.Tensor:
+    if dense or any(size == 0 for size in tensor.shape):
+        return torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype).zero_()
+    return torch.zeros((), dtype=tensor.dtype).expand(tuple(tensor.shape))

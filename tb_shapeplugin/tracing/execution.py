@@ -1,0 +1,158 @@
+"""Which run answers: on a fake twin, or for real where values are needed; the user's model and process are left as found."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from tb_shapeplugin.base.errors import ShapesError
+from tb_shapeplugin.record.trace import Trace
+from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
+from tb_shapeplugin.tracing.checks import Checks
+from tb_shapeplugin.tracing.compat import hidden_fakes, is_lazy, is_value_read, unwrapped
+from tb_shapeplugin.tracing.inputs import holds_spec
+from tb_shapeplugin.tracing.passes.recover import GoOn, diagnose
+from tb_shapeplugin.tracing.plain_state import Photograph
+from tb_shapeplugin.tracing.restore import ContentKeeper, ProcessPhotograph
+from tb_shapeplugin.tracing.source import SourceMode, display_path, innermost_user_frame
+from tb_shapeplugin.tracing.subject import Subject
+from tb_shapeplugin.tracing.trace import Run
+from tb_shapeplugin.tracing.twin import CannotCopy, Twin, make_twin
+from tb_shapeplugin.tracing.values import FunctionsOnDemand, LiftedStrays, ValuesOnDemand
+
+ExecutionOption: TypeAlias = Literal["auto", "fake", "real"]
+
+# What a run that reads no values lets through.
+UNCHECKED_WITHOUT_VALUES = ("values of indices, labels, masks and lengths", "dtypes and devices that real kernels refuse")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a subject is run."""
+
+    execution: ExecutionOption = "auto"
+    continue_past_errors: bool = True
+    source: SourceMode = "line"
+
+
+# Runs the twin once more with some things changed; None where the changes can't be applied.
+Retry: TypeAlias = Callable[[Sequence[Change]], Trace | None]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a run left behind, and the way to ask "what if": None where it ran for real and no twin can be asked."""
+
+    trace: Trace
+    retry: Retry | None
+
+
+def examine(subject: Subject, options: Options) -> Examination:
+    """One run of the subject, diagnosed where it fails.
+
+    Raises:
+        ShapesError: a Spec where values are needed, or ``execution="fake"`` of a model that can't be copied.
+    """
+    subject = replace(subject, model=unwrapped(subject.model))
+    process = ProcessPhotograph()
+    try:
+        return _real(subject, options) if options.execution == "real" else _shape_level(subject, options)
+    finally:
+        process.put_back()
+
+
+def _real(subject: Subject, options: Options, why: tuple[str, ...] = ()) -> Examination:
+    if holds_spec((subject.args, subject.kwargs)):
+        reason = why[0] if why else 'execution="real" needs values'
+        raise ShapesError(f"{reason}, which a spec doesn't have. Give a real tensor in its place.")
+    subject = _unmaterialised_copy(subject)
+    photograph = Photograph(subject.model, subject.args, subject.kwargs)
+    keeper = ContentKeeper(photograph.modules, photograph.tensors)
+    try:
+        run = Run(subject, options.source, before_op=keeper.before_op)
+        run.run()
+        return Examination(run.trace("real", why), None)
+    finally:
+        photograph.put_back()
+        keeper.put_back()
+
+
+def _unmaterialised_copy(subject: Subject) -> Subject:
+    """A copy of a subject whose lazy layers a real run would materialise; any other subject as it is."""
+    modules = Photograph(subject.model, subject.args, subject.kwargs).modules
+    if not any(
+        is_lazy(tensor) for module in modules for tensor in (*module._parameters.values(), *module._buffers.values()) if tensor is not None
+    ):
+        return subject
+    model, args, kwargs = copy.deepcopy((subject.model, subject.args, subject.kwargs))
+    return Subject(subject.name, model, args, kwargs)
+
+
+def _shape_level(subject: Subject, options: Options) -> Examination:
+    may_be_real = options.execution == "auto" and not holds_spec((subject.args, subject.kwargs))
+    try:
+        twin = make_twin(subject.model, subject.args, subject.kwargs)
+    except CannotCopy as error:
+        if not may_be_real:
+            raise ShapesError(f"a shape-level run needs a copy of the model, which it resists ({error}). Use real tensors.") from error
+        return _real(subject, options, (f"the model can't be copied ({error}), so it ran for real",))
+    asked = _Asked(subject, twin, options, may_be_real)
+    trace = diagnose(asked.run) if options.continue_past_errors else asked.run(GoOn(go_on=False))
+    if asked.value_read and may_be_real and not trace.failures:
+        return _real(subject, options, (f"forward reads a value at {asked.value_read}, so it ran for real",))
+    return Examination(trace, asked.retry)
+
+
+class _Asked:
+    """The twin, asked again and again; each time as it was at first."""
+
+    def __init__(self, subject: Subject, twin: Twin, options: Options, may_be_real: bool) -> None:
+        self._subject = Subject(subject.name, twin.model, twin.args, twin.kwargs)
+        self._twin = twin
+        self._options = options
+        self._may_be_real = may_be_real
+        self.value_read = ""  # file:line of the read at which the last run ended
+
+    def retry(self, changes: Sequence[Change]) -> Trace | None:
+        process = ProcessPhotograph()
+        try:
+            return self.run(GoOn(), changes)
+        except CannotApply:
+            return None
+        finally:
+            process.put_back()
+
+    def run(self, recovery: GoOn, changes: Sequence[Change] = ()) -> Trace:
+        twin = self._twin
+        photograph = Photograph(twin.model, twin.args, twin.kwargs, twin.copies)  # closures of hooks are the user's own
+        checks = Checks(ValuesOnDemand(self._twin.mode, self._twin.roots)) if self._options.execution == "auto" else None
+        try:
+            run = self._run(recovery, changes, checks)
+        finally:
+            photograph.put_back()
+        self.value_read = ""
+        unchecked = UNCHECKED_WITHOUT_VALUES if checks is None else checks.unchecked()
+        if run.error is not None and is_value_read(run.error):
+            self.value_read = _where(run.error)
+            unchecked = (*unchecked, f"everything after the value that forward reads at {self.value_read}")
+            if not self._may_be_real:
+                run.end_at_value_read()
+        return run.trace("fake", unchecked)
+
+    def _run(self, recovery: GoOn, changes: Sequence[Change], checks: Checks | None) -> Run:
+        subject = self._subject
+        if changes:
+            with self._twin.mode:
+                subject = applied(changes, subject)
+        run = Run(subject, self._options.source, recovery, checks=checks, stand_ins=self._twin.stand_ins)
+        calls = ChangedCalls(changes, run.modules)
+        values = (LiftedStrays(self._twin.mode),) if checks is None else (checks.values, FunctionsOnDemand(checks.values))
+        run.run(outer=(self._twin.mode, hidden_fakes(), *values), inner=(calls,) if changes else ())
+        if not calls.all_came:
+            raise CannotApply("a call that is to be changed never came")
+        return run
+
+
+def _where(error: Exception) -> str:
+    frame = innermost_user_frame(error.__traceback__)
+    return f"{display_path(frame.f_code.co_filename)}:{frame.f_lineno}" if frame else "a place that torch doesn't tell"

@@ -1,0 +1,307 @@
+"""Which module is running: the tree with its paths, the stack of calls, the patch that follows them."""
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from tb_shapeplugin.record.trace import CallFact, ModuleFact, Outcome
+from tb_shapeplugin.record.values import TensorKind
+from tb_shapeplugin.tracing.arguments import leaves, tensors_in
+from tb_shapeplugin.tracing.compat import is_lazy, original_of
+from tb_shapeplugin.tracing.source import is_users_file
+from tb_shapeplugin.tracing.tensors import TensorBook
+
+
+class CallHandler(Protocol):
+    """Runs a module's call and says what it gave."""
+
+    def __call__(self, run: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``run(module, *args, **kwargs)`` is the call as it would have been."""
+
+
+@dataclass
+class OpenCall:
+    """A call that is being written down."""
+
+    module: int
+    number: int
+    parent: int
+    first_op: int
+    inputs: tuple[int, ...]
+    end_op: int = -1
+    outputs: tuple[int, ...] = ()
+    outcome: Outcome = "ok"
+
+
+@dataclass
+class _Node:
+    path: str
+    module: nn.Module | None  # None: a plain function's root
+    parent: int
+    type: str
+    lazy: bool = False
+    other_paths: list[str] = field(default_factory=list)
+
+
+class ModuleBook:
+    """The module tree of a model, and every call of its modules in the order in which they begin."""
+
+    def __init__(self, model: Any, arguments: list[tuple[str, Any]], book: TensorBook) -> None:
+        self._book = book
+        book.name_of = self.name_of
+        self._nodes: list[_Node] = []
+        self._by_id: dict[int, int] = {}
+        self._wrapped: set[int] = set()  # modules that torch.compile wrapped: the wrapper and they are one
+        self.calls: list[OpenCall] = []
+        self.stack: list[int] = []
+        self._numbers: dict[int, int] = {}
+        self._tensors: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._owners: dict[int, list[str]] = {}
+        root = getattr(model, "__self__", model)  # of a bound method, its module
+        if isinstance(root, nn.Module):
+            self._add_tree("", root, -1)
+        else:
+            self._nodes.append(_Node("", None, -1, str(getattr(model, "__name__", type(model).__name__))))
+            for name, value in arguments:
+                for leaf_name, leaf in leaves(value, name):
+                    if isinstance(leaf, nn.Module):
+                        self._add_tree(leaf_name, leaf, 0)
+        for index, node in enumerate(self._nodes):
+            self._add_own_tensors(index, node)
+
+    def _add_tree(self, path: str, root: nn.Module, parent: int) -> None:
+        waiting: list[tuple[str, nn.Module, int]] = [(path, root, parent)]
+        while waiting:
+            here, module, parent = waiting.pop()
+            wrapper, module = module, original_of(module)
+            known = self._by_id.get(id(module))
+            if known is not None:
+                self._nodes[known].other_paths.append(here)
+                continue
+            index = self._by_id[id(module)] = self._by_id[id(wrapper)] = len(self._nodes)
+            if wrapper is not module:
+                self._wrapped.add(index)
+            lazy = any(tensor is not None and is_lazy(tensor) for tensor in module._parameters.values())
+            self._nodes.append(_Node(here, module, parent, type(module).__name__, lazy))
+            prefix = f"{here}." if here else ""
+            children = [(prefix + name, child, index) for name, child in module._modules.items() if child is not None]
+            waiting.extend(reversed(children))
+
+    def _add_own_tensors(self, index: int, node: _Node) -> None:
+        prefix = f"{node.path}." if node.path else ""
+        if node.module is None:
+            self._tensors[index] = ((), ())
+            return
+        parameters = self._identify(prefix, node.module._parameters, "parameter")
+        buffers = self._identify(prefix, node.module._buffers, "buffer")
+        self._tensors[index] = (parameters, buffers)
+
+    def _identify(self, prefix: str, tensors: Mapping[str, torch.Tensor | None], kind: TensorKind) -> tuple[int, ...]:
+        ids = []
+        for name, tensor in tensors.items():
+            if tensor is None:
+                continue
+            known = self._book.known(tensor)
+            index = self._book.add(tensor, kind=kind, name=prefix + name) if known is None else known
+            self._owners.setdefault(index, []).append(prefix + name)
+            ids.append(index)
+        return tuple(ids)
+
+    def find(self, module: nn.Module, called: nn.Module) -> int | None:
+        """The module's index; one that is not registered is looked for in the caller's attributes and variables, else None.
+
+        Args:
+            module: the one that runs.
+            called: the one that was called, where another one runs for it.
+        """
+        known = self._by_id.get(id(module))
+        if known is not None and known in self._wrapped and known == self.current_module:
+            return None  # the wrapper hands the call on: one call, not two
+        if known is not None or not self.stack:
+            return known
+        parent = self.calls[self.stack[-1]].module
+        owner = self._nodes[parent].module
+        name = _holding(vars(owner), module) if owner is not None else None
+        name = name or _variable_holding(called)
+        if name is None:
+            return None
+        path = f"{self._nodes[parent].path}.{name}".lstrip(".")
+        first = len(self._nodes)
+        self._add_tree(path, module, parent)
+        for index in range(first, len(self._nodes)):
+            self._add_own_tensors(index, self._nodes[index])
+        return first
+
+    def name_of(self, tensor: torch.Tensor) -> str:
+        """The dotted path of a parameter that came up while its module ran, as lazy ones do; "" for any other tensor."""
+        module = self._nodes[self.current_module].module if self.stack else None
+        own = module._parameters if module is not None else {}
+        name = next((name for name, parameter in own.items() if parameter is tensor), "")
+        return f"{self.path(self.current_module)}.{name}".lstrip(".") if name else ""
+
+    def path(self, index: int) -> str:
+        """The dotted path of a module by index; "" for -1."""
+        return self._nodes[index].path if index >= 0 else ""
+
+    @property
+    def current_call(self) -> int:
+        """Index of the running call, -1 outside any."""
+        return self.stack[-1] if self.stack else -1
+
+    @property
+    def current_module(self) -> int:
+        """Index of the running module, -1 outside any."""
+        return self.calls[self.stack[-1]].module if self.stack else -1
+
+    def enter(self, module: int, first_op: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """A call begins; gives its index."""
+        number = self._numbers[module] = self._numbers.get(module, 0) + 1
+        inputs = tuple(self._book.id_of(tensor) for tensor in tensors_in((args, kwargs)))
+        self.calls.append(OpenCall(module, number, self.current_call, first_op, inputs))
+        self.stack.append(len(self.calls) - 1)
+        return self.stack[-1]
+
+    def leave(self, call: int, end_op: int, output: Any, outcome: Outcome) -> None:
+        """The call ends with that output."""
+        open_call = self.calls[call]
+        open_call.end_op = end_op
+        open_call.outcome = outcome
+        open_call.outputs = tuple(self._book.id_of(tensor) for tensor in tensors_in(output))
+        while self.stack and self.stack.pop() != call:
+            pass
+
+    def call_facts(self, end_op: int) -> tuple[CallFact, ...]:
+        """Every call; one still open ended with the run."""
+        return tuple(
+            CallFact(call.module, call.number, call.parent, call.first_op, end_op, call.inputs, (), "failed")
+            if call.end_op < 0
+            else CallFact(call.module, call.number, call.parent, call.first_op, call.end_op, call.inputs, call.outputs, call.outcome)
+            for call in self.calls
+        )
+
+    def module_facts(self) -> tuple[ModuleFact, ...]:
+        """The tree, parents before children."""
+        return tuple(self._fact(index, node) for index, node in enumerate(self._nodes))
+
+    def _fact(self, index: int, node: _Node) -> ModuleFact:
+        parameters, buffers = self._tensors[index]
+        if node.module is None:
+            return ModuleFact(path="", type=node.type, parent=-1, config="function")
+        names = [name for index in (*parameters, *buffers) for name in self._owners[index]]
+        shared = [*node.other_paths, *(name for name in names if name.rpartition(".")[0] != node.path)]
+        return ModuleFact(
+            path=node.path,
+            type=node.type,
+            parent=node.parent,
+            config=_config(node.module),
+            attributes=plain_attributes(node.module),
+            parameters=parameters,
+            trainable=tuple(i for i in parameters if self._book.facts[i].requires_grad),
+            buffers=buffers,
+            shared_with=tuple(dict.fromkeys(shared)),
+            lazy=node.lazy,
+        )
+
+
+def plain_attributes(module: nn.Module) -> dict[str, int | str | bool | tuple[int, ...]]:
+    """A module's public attributes that are ints, texts, flags or tuples of ints: what the rules may ask for."""
+    found: dict[str, int | str | bool | tuple[int, ...]] = {}
+    for name, value in vars(module).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, (bool, int, str)):
+            found[name] = value
+        elif isinstance(value, (tuple, list)) and value and all(isinstance(item, int) for item in value):
+            found[name] = tuple(value)
+    return found
+
+
+def _config(module: nn.Module) -> str:
+    try:
+        return str(module.extra_repr()).replace("\n", " ")[:200]
+    except Exception:  # a user's extra_repr may do anything
+        return ""
+
+
+def _holding(names: Mapping[str, Any], module: nn.Module) -> str | None:
+    """Under which name a module is held: ``layers[0]``, ``heads['a']``, ``head``."""
+    for name, value in names.items():
+        if name.startswith("_"):
+            continue
+        if value is module:
+            return name
+        if isinstance(value, (list, tuple)):
+            for position, item in enumerate(value):
+                if item is module:
+                    return f"{name}[{position}]"
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if item is module:
+                    return f"{name}[{key!r}]"
+    return None
+
+
+def _variable_holding(module: nn.Module) -> str | None:
+    """The variable of the user's calling function that holds a module: a local, one of its closure, or a global that it names."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not is_users_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    named = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
+    return _holding(frame.f_locals, module) or _holding(named, module)
+
+
+_lock = threading.Lock()
+_handlers = threading.local()
+_followers = 0
+_original: Callable[..., Any] = nn.Module.__call__
+
+
+def _dispatch(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    handler: CallHandler | None = getattr(_handlers, "current", None)
+    if handler is None:
+        return _original(self, *args, **kwargs)
+    return handler(_original, self, args, kwargs)
+
+
+@contextlib.contextmanager
+def unfollowed_calls() -> Iterator[None]:
+    """Inside, this thread's module calls pass straight through: trials are no part of the run."""
+    before = getattr(_handlers, "current", None)
+    _handlers.current = None
+    try:
+        yield
+    finally:
+        _handlers.current = before
+
+
+@contextlib.contextmanager
+def followed_calls(handler: CallHandler) -> Iterator[None]:
+    """Sends every module call of this thread through the handler while it lasts; other threads pass straight through.
+
+    Captures may nest, and run in several threads at once: the first one patches, the last one takes the patch back.
+    """
+    global _followers, _original  # noqa: PLW0603  one patch for the whole process
+    with _lock:
+        if _followers == 0:
+            _original = nn.Module.__call__
+            nn.Module.__call__ = _dispatch  # type: ignore[method-assign]  # as torch.fx does; hooks could not go on past an error
+        _followers += 1
+    before = getattr(_handlers, "current", None)
+    _handlers.current = handler
+    try:
+        yield
+    finally:
+        _handlers.current = before
+        with _lock:
+            _followers -= 1
+            if _followers == 0:
+                nn.Module.__call__ = _original  # type: ignore[method-assign]

@@ -1,0 +1,1 @@
+"""One question a file, asked of the twin in a cheap re-run."""

@@ -1,0 +1,126 @@
+"""Failures outside torch functions: a module's own check, a wrong call, an unpacking, the user's raise."""
+
+import ast
+import linecache
+import re
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from tb_shapeplugin.record.trace import SignatureFact
+from tb_shapeplugin.record.values import OpCall, Value
+from tb_shapeplugin.tracing.arguments import describe, op_call
+from tb_shapeplugin.tracing.inputs import mismatched_signature
+from tb_shapeplugin.tracing.source import frames_of, innermost_user_frame, is_users_file
+from tb_shapeplugin.tracing.tensors import TensorBook
+
+UNPACK, CALL, RAISE, ERROR = "python.unpack", "python.call", "python.raise", "python.error"
+
+
+def python_failure(
+    error: Exception, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], book: TensorBook
+) -> tuple[OpCall, SignatureFact | None]:
+    """What failed when a module (or plain function) raised without a torch function having raised.
+
+    The op's name is that of the innermost thing at fault: ``torch.nn.LSTM`` for its own check, ``torch.nn.Linear.__init__``
+    in a constructor, ``torch.nn.functional.linear`` where an argument is no tensor, ``python.call``, ``python.unpack``,
+    ``python.raise`` for the user's own raise or assert, else ``python.error``.
+    """
+    frames = frames_of(error.__traceback__)
+    frame = innermost_user_frame(error.__traceback__)
+    text = str(error)
+    if isinstance(error, TypeError):
+        signature = mismatched_signature(*_callable(target), args, kwargs)
+        if signature is not None:
+            return op_call(CALL, args, kwargs, book), signature
+        argument = re.match(r"(\w+)\(\): argument", text)
+        if argument:
+            return op_call(_function_name(argument.group(1)), args, kwargs, book), None
+        if "argument" in text:
+            return op_call(CALL, args, kwargs, book), None
+    deepest = frames[-1] if frames else None
+    if deepest is None or is_users_file(deepest.f_code.co_filename):
+        return _users_failure(error, text, frame, args, kwargs, book), None
+    name = _torch_name(frames)
+    owner = deepest.f_locals.get("self")
+    return op_call(name, args if owner is target else (), kwargs if owner is target else {}, book), None
+
+
+def _callable(target: Any) -> tuple[Callable[..., Any], str]:
+    if isinstance(target, nn.Module):
+        return target.forward, f"{type(target).__name__}.forward"
+    return target, getattr(target, "__qualname__", type(target).__name__)
+
+
+def _function_name(name: str) -> str:
+    for home, prefix in ((torch.nn.functional, "torch.nn.functional"), (torch, "torch"), (torch.Tensor, "torch.Tensor")):
+        if hasattr(home, name):
+            return f"{prefix}.{name}"
+    return name
+
+
+def _torch_name(frames: list[FrameType]) -> str:
+    """The public name of what raised inside torch: the innermost module's, else the function that the user called."""
+    inner = []
+    for frame in reversed(frames):
+        if is_users_file(frame.f_code.co_filename):
+            break
+        inner.append(frame)
+    for frame in inner:
+        owner, name = frame.f_locals.get("self"), frame.f_code.co_name
+        if isinstance(owner, nn.Module):
+            if name == "load_state_dict":
+                return "torch.nn.Module.load_state_dict"
+            return f"torch.nn.{type(owner).__name__}" + (".__init__" if name == "__init__" else "")
+    called = inner[-1] if inner else frames[-1]
+    module = called.f_globals.get("__name__", "python")
+    return f"{module}.{getattr(called.f_code, 'co_qualname', called.f_code.co_name)}"
+
+
+def _users_failure(
+    error: Exception, text: str, frame: FrameType | None, args: tuple[Any, ...], kwargs: dict[str, Any], book: TensorBook
+) -> OpCall:
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    if isinstance(error, ValueError) and "unpack" in text and numbers:
+        return OpCall(UNPACK, (_unpacked(frame, book), numbers[0], numbers[1] if len(numbers) > 1 else None))
+    statement = _statement(frame)
+    return op_call(RAISE if isinstance(statement, (ast.Raise, ast.Assert)) else ERROR, args, kwargs, book)
+
+
+def _statement(frame: FrameType | None) -> ast.stmt | None:
+    if frame is None:
+        return None
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    except (SyntaxError, ValueError):
+        return None
+    covering = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= frame.f_lineno <= (n.end_lineno or n.lineno)]
+    return min(covering, key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)
+
+
+def _unpacked(frame: FrameType | None, book: TensorBook) -> Value:
+    """What ``a, b = x.shape`` (or ``x.size()``, ``x``) unpacked: the tensor whose axes they are, else the value itself."""
+    statement = _statement(frame)
+    source = statement.value if isinstance(statement, ast.Assign) else None
+    if isinstance(source, ast.Call) and not source.args:
+        source = source.func
+    if isinstance(source, ast.Attribute) and source.attr in ("shape", "size"):
+        source = source.value
+    value = _looked_up(source, frame)
+    return describe(value, book)
+
+
+def _looked_up(node: ast.expr | None, frame: FrameType | None) -> Any:
+    """The value of a name or of an attribute chain on one, without running any code of the user; None otherwise."""
+    if frame is None:
+        return None
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _looked_up(node.value, frame)
+        if isinstance(owner, nn.Module):
+            return vars(owner).get(node.attr, owner._parameters.get(node.attr, owner._buffers.get(node.attr)))
+    return None

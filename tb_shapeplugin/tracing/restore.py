@@ -1,0 +1,123 @@
+"""Puts back what a run changed: contents of tensors, gradients, random number generators, global modes."""
+
+import random
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from tb_shapeplugin.tracing.compat import autocast_state, bits_differ, set_autocast_state, storage_key, written_operands
+
+
+class ProcessPhotograph:
+    """Global modes and random number generators. What is as it was isn't touched: other threads may be at work.
+
+    torch's own generator is put back by who draws from it, here only where the run seeded it: shape-level runs draw
+    nothing, and another thread's training must not be sent back.
+    """
+
+    def __init__(self) -> None:
+        self._python = random.getstate()
+        self._torch = _TorchGenerators()
+        self._numpy = _numpy_state()
+        self._grad = torch.is_grad_enabled()
+        self._autocast = autocast_state()
+        self._dtype = torch.get_default_dtype()
+        self._deterministic = (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled())
+        self._filters = list(warnings.filters)
+
+    def put_back(self) -> None:
+        """All of it is as it was."""
+        if random.getstate() != self._python:
+            random.setstate(self._python)
+        if self._torch.seeded():
+            self._torch.put_back()
+        if self._numpy is not None and repr(_numpy_state()) != repr(self._numpy):
+            sys.modules["numpy"].random.set_state(self._numpy)
+        torch.set_grad_enabled(self._grad)
+        set_autocast_state(self._autocast)
+        if torch.get_default_dtype() != self._dtype:
+            torch.set_default_dtype(self._dtype)
+        torch.use_deterministic_algorithms(self._deterministic[0], warn_only=self._deterministic[1])
+        if list(warnings.filters) != self._filters:
+            warnings.filters[:] = self._filters  # type: ignore[index]  # a list, declared as a sequence
+
+
+def _numpy_state() -> dict[str, Any] | None:
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return None
+    state: dict[str, Any] = numpy.random.get_state(legacy=False)
+    return {**state, "state": {**state["state"], "key": tuple(state["state"]["key"].tolist())}}
+
+
+class _TorchGenerators:
+    """torch's default generators, of the CPU and of the GPUs in use."""
+
+    def __init__(self) -> None:
+        self._seed = torch.initial_seed()
+        self._cpu = torch.random.get_rng_state()
+        in_use = torch.cuda.is_available() and torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        self._cuda = torch.cuda.get_rng_state_all() if in_use else None
+
+    def seeded(self) -> bool:
+        """Was the generator seeded since, even with the same seed?"""
+        if torch.initial_seed() != self._seed:
+            return True
+        now = torch.random.get_rng_state()
+        return not torch.equal(now, self._cpu) and torch.equal(now, torch.Generator().manual_seed(self._seed).get_state())
+
+    def put_back(self) -> None:
+        """They give the same numbers again."""
+        torch.random.set_rng_state(self._cpu)
+        if self._cuda is not None:
+            torch.cuda.set_rng_state_all(self._cuda)
+
+
+class ContentKeeper:
+    """Keeps the contents of a real run's tensors: buffers at once, all others and gradients before their first write; and
+    torch's random numbers, where the run draws any."""
+
+    def __init__(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
+        self._watched: dict[int, list[torch.Tensor]] = {}
+        self._kept: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._gradients = [(t, t.grad) for t in tensors if t.is_leaf and t.requires_grad]
+        self._generators = _TorchGenerators()
+        self._drew = False
+        with torch.no_grad():
+            for tensor in (*tensors, *(gradient for _, gradient in self._gradients if gradient is not None)):
+                self._watched.setdefault(storage_key(tensor), []).append(tensor)
+            self._watched.pop(0, None)
+            for module in modules:
+                for buffer in module._buffers.values():
+                    if buffer is not None:
+                        self._keep(buffer)  # running statistics are written by kernels whose schema doesn't say so
+
+    def _keep(self, tensor: torch.Tensor) -> None:
+        for one in self._watched.pop(storage_key(tensor), [tensor]):
+            self._kept.append((one, one.detach().clone()))
+
+    def before_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Told of every aten op before it runs; copies what it is about to write to."""
+        self._drew = self._drew or torch.Tag.nondeterministic_seeded in func.tags
+        if self._watched:
+            for tensor in written_operands(func, args, kwargs):
+                if storage_key(tensor) in self._watched:
+                    self._keep(tensor)
+
+    def put_back(self) -> None:
+        """Every kept tensor holds again what it held; none that does is written to: autograd counts writes."""
+        if self._drew:
+            self._generators.put_back()
+        with torch.no_grad():
+            for parameter, gradient in self._gradients:
+                if parameter.grad is not gradient:
+                    parameter.grad = gradient
+            for tensor, content in self._kept:
+                if tensor.shape != content.shape:
+                    tensor.data = content
+                elif bits_differ(tensor, content):
+                    tensor.data.copy_(content)

@@ -1,0 +1,84 @@
+"""Stable ids for tensors and storages: the same object keeps its id, an in-place op gives it a new one."""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from tb_shapeplugin.record.trace import TensorFact
+from tb_shapeplugin.record.values import TensorKind
+from tb_shapeplugin.tracing.compat import is_lazy, no_function_modes, storage_bytes, storage_of
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """``float32`` for torch.float32."""
+    return str(dtype).removeprefix("torch.")
+
+
+def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """A tensor's sizes as plain ints; of a nested tensor without them, its sizes with 0 for the ragged axis."""
+    try:
+        return tuple(int(size) for size in tensor.shape)
+    except Exception:
+        return tuple(0 for _ in range(tensor.dim()))
+
+
+class TensorBook:
+    """Hands out ids and keeps the facts; holds tensors weakly, so that capture keeps no memory alive."""
+
+    def __init__(self) -> None:
+        self.facts: list[TensorFact] = []
+        self.depends: dict[int, frozenset[int]] = {}  # tensor id -> failures whose assumed outputs it comes from
+        self.name_of: Callable[[torch.Tensor], str] = lambda _: ""  # names parameters that come up while a model runs
+        self._ids: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._storages: dict[int, tuple[Any, int]] = {}
+
+    def known(self, tensor: torch.Tensor) -> int | None:
+        """The tensor's id, None when it was never met."""
+        entry = self._ids.get(id(tensor))
+        return entry[1] if entry is not None and entry[0]() is tensor else None
+
+    def id_of(self, tensor: torch.Tensor) -> int:
+        """The tensor's id; one never met becomes a constant of the model."""
+        known = self.known(tensor)
+        if known is not None:
+            return known
+        if isinstance(tensor, nn.Parameter):
+            return self.add(tensor, kind="parameter", name=self.name_of(tensor))
+        return self.add(tensor, kind="constant")
+
+    def add(
+        self, tensor: torch.Tensor, *, kind: TensorKind = "activation", producer: int = -1, name: str = "", assumed: bool = False
+    ) -> int:
+        """A new id for the tensor as it is now."""
+        index = len(self.facts)
+        with no_function_modes():  # reading dtype and device is a call that the recorder would ask about here
+            self.facts.append(self._fact(tensor, kind, producer, name, assumed))
+        self._ids[id(tensor)] = (weakref.ref(tensor), index)
+        return index
+
+    def _fact(self, tensor: torch.Tensor, kind: TensorKind, producer: int, name: str, assumed: bool) -> TensorFact:
+        lazy = is_lazy(tensor)
+        return TensorFact(
+            shape=() if lazy else shape_of(tensor),
+            dtype=dtype_name(tensor.dtype),
+            device=str(tensor.device),
+            storage=-1 if lazy else self._storage(tensor),
+            producer=producer,
+            kind=kind,
+            name=name,
+            requires_grad=bool(tensor.requires_grad),
+            assumed=assumed,
+            storage_bytes=-1 if lazy else storage_bytes(tensor),
+        )
+
+    def _storage(self, tensor: torch.Tensor) -> int:
+        key, reference = storage_of(tensor)
+        if reference is None:
+            key = -len(self._storages) - 1
+        known = self._storages.get(key)
+        if known is None:
+            known = self._storages[key] = (reference, len(self._storages))
+        return known[1]

@@ -1,0 +1,185 @@
+"""One run: set up the books and modes, run, take everything down again, write the Trace."""
+
+import contextlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome, Trace
+from tb_shapeplugin.record.values import OpCall
+from tb_shapeplugin.tracing.arguments import leaves
+from tb_shapeplugin.tracing.checks import Checks
+from tb_shapeplugin.tracing.compat import is_value_read, quiet_fakes
+from tb_shapeplugin.tracing.inputs import bound_names, endpoints
+from tb_shapeplugin.tracing.modules import ModuleBook, followed_calls
+from tb_shapeplugin.tracing.python_failures import python_failure
+from tb_shapeplugin.tracing.recorder import AtenRecorder, GoneOn, RaisedModule, Recorder, Recovery
+from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text, in_users_try
+from tb_shapeplugin.tracing.subject import Subject
+from tb_shapeplugin.tracing.tensors import TensorBook
+
+BeforeOp = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None]
+
+
+def _invoke(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The bottom of every stack that is written down."""
+    return model(*args, **kwargs)
+
+
+BOTTOM = _invoke.__code__
+
+
+class Run:
+    """One run of a subject, written down while it lasts."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        source: SourceMode,
+        recovery: Recovery | None = None,
+        before_op: BeforeOp | None = None,
+        checks: Checks | None = None,
+        stand_ins: Mapping[int, nn.Module] | None = None,
+    ) -> None:
+        self._subject = subject
+        self._stand_ins = stand_ins or {}  # id of a module that may be called -> the one that runs for it
+        self.tensors = TensorBook()
+        function = subject.model.forward if isinstance(subject.model, nn.Module) else subject.model
+        self._arguments = bound_names(function, subject.args, subject.kwargs)
+        self.modules = ModuleBook(subject.model, self._arguments, self.tensors)
+        for name, value in self._arguments:
+            for leaf_name, leaf in leaves(value, name):
+                if isinstance(leaf, torch.Tensor) and self.tensors.known(leaf) is None:
+                    self.tensors.add(leaf, kind="input", name=leaf_name)
+        self._inputs = endpoints(self._arguments, self.tensors)
+        self.sources = SourceBook(source, BOTTOM)
+        self.recorder = Recorder(self.tensors, self.modules, self.sources, recovery, checks)
+        self._aten = AtenRecorder(self.recorder, before_op)
+        self._outputs: tuple[Endpoint, ...] = ()
+        self.error: Exception | None = None  # what ended the run, None when it went through
+
+    def run(
+        self, outer: Sequence[contextlib.AbstractContextManager[Any]] = (), inner: Sequence[contextlib.AbstractContextManager[Any]] = ()
+    ) -> None:
+        """Runs the subject; what it raises is kept in ``error``.
+
+        Args:
+            outer: contexts around everything, the first one outermost.
+            inner: contexts between the subject and the recorder.
+        """
+        try:
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(quiet_fakes())
+                for context in outer:
+                    stack.enter_context(context)
+                stack.enter_context(followed_calls(self._call))
+                stack.enter_context(self._aten)
+                stack.enter_context(self.recorder)
+                for context in inner:
+                    stack.enter_context(context)
+                output = self._root()
+            self._outputs = endpoints([("output", output)], self.tensors)
+        except Exception as error:
+            self.error = error
+
+    def _root(self) -> Any:
+        subject = self._subject
+        if isinstance(subject.model, nn.Module):
+            return _invoke(subject.model, subject.args, subject.kwargs)
+        call = self.modules.enter(0, 0, subject.args, subject.kwargs)
+
+        def invoke(model: Any, *args: Any, **kwargs: Any) -> Any:
+            return _invoke(model, args, kwargs)
+
+        return self._followed(call, invoke, subject.model, subject.args, subject.kwargs)
+
+    def _call(self, run: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        called, module = module, self._stand_ins.get(id(module), module)
+        index = self.modules.find(module, called)
+        if index is None:
+            return run(module, *args, **kwargs)
+        call = self.modules.enter(index, len(self.recorder.ops), args, kwargs)
+        return self._followed(call, run, module, args, kwargs)
+
+    def _followed(self, call: int, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        before = len(self.recorder.failures)
+        try:
+            output = run(target, *args, **kwargs)
+        except Exception as error:
+            gone_on = None if is_value_read(error) else self._raised(call, run, target, args, kwargs, error)
+            self.modules.leave(call, len(self.recorder.ops), gone_on.output if gone_on else None, "failed")
+            if gone_on is None:
+                raise
+            return gone_on.output
+        self.modules.leave(call, len(self.recorder.ops), output, self._outcome(call, before))
+        return output
+
+    def _outcome(self, call: int, failures_before: int) -> Outcome:
+        failures = self.recorder.failures
+        if any(self.recorder.ops[failure.op].call == call for failure in failures[failures_before:]):
+            return "failed"
+        return "assumed" if failures else "ok"
+
+    def _raised(
+        self, call: int, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    ) -> GoneOn | None:
+        recorder = self.recorder
+        is_root = self.modules.calls[call].parent < 0
+        guarded = not is_root and in_users_try(self._caller_of(error), BOTTOM)
+        if guarded:
+            return None
+        seen = recorder.saw(error)
+        gone_on = None
+        if recorder.recovery is not None and isinstance(target, nn.Module):
+            gone_on = recorder.recovery.after_module(RaisedModule(run, target, args, kwargs, error, is_root))
+        if not seen:
+            op, signature = python_failure(error, target, args, kwargs, self.tensors)
+            inputs = [operand.id for operand in op.operands()]
+            source = self.sources.of_traceback(error.__traceback__)
+            recorder.fail(op, error, source, inputs, (), frozenset(), gone_on, signature=signature)
+        elif gone_on is not None:
+            recorder.stand_in(gone_on)
+        return gone_on
+
+    def _caller_of(self, error: Exception) -> Any:
+        """The frame that called the module whose call is ending."""
+        trace = error.__traceback__
+        return trace.tb_frame.f_back if trace else None
+
+    def end_at_value_read(self) -> None:
+        """Writes down that the run ended because forward reads a value that nobody has."""
+        if self.error is not None:
+            told = RuntimeError(
+                "forward reads a value here, which a shape-level run doesn't have. Give real tensors and use execution='auto'."
+            )
+            source = self.sources.of_traceback(self.error.__traceback__)
+            self.recorder.fail(OpCall("python.value"), told, source, [], (), frozenset(), None)
+
+    def trace(self, execution: Execution, unchecked: tuple[str, ...] = ()) -> Trace:
+        """Everything written down; failures that user code handled itself are none."""
+        recorder = self.recorder
+        handled = self.error is None and recorder.recovery is None
+        failures = () if handled else tuple(recorder.failures)
+        error = error_text(self.error) if self.error is not None else ""
+        if failures:
+            first_line = failures[0].message.strip().partition("\n")[0]
+            error = f"{failures[0].error}: {first_line}".rstrip(": ")
+        return Trace(
+            name=self._subject.name,
+            execution=execution,
+            completed=self.error is None and not failures,
+            error=error,
+            tensors=tuple(self.tensors.facts),
+            ops=tuple(recorder.ops),
+            modules=self.modules.module_facts(),
+            calls=self.modules.call_facts(len(recorder.ops)),
+            sources=self.sources.facts(),
+            failures=failures,
+            inputs=self._inputs,
+            outputs=self._outputs,
+            unchecked=unchecked,
+            versions={"python": platform.python_version(), "torch": torch.__version__},
+        )
