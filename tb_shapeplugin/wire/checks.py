@@ -1,0 +1,96 @@
+"""What every Record keeps to: columns of one length, indices within their tables, parents before children."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tb_shapeplugin.record.columns import Columns, Ints, Ragged
+from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.record import OUTCOMES, TENSOR_KINDS, Record
+from tb_shapeplugin.wire.tables import TABLES, Column, Table
+
+
+def check(record: Record) -> None:
+    """Nothing when the record is consistent; ValueError that names the table, the column and the value when it isn't."""
+    if record.strings[:1] != ("",):
+        raise ValueError("strings[0] is not the empty string")
+    sizes = _sizes(record)
+    for table in TABLES:
+        _check_table(table, getattr(record, table.name), sizes)
+    _check_ops_of_calls(record)
+    _check_range("argument_lists", record.argument_lists.values, 0, sizes["strings"])
+    if bool((record.argument_lists.counts % 2).any()):
+        raise ValueError("argument_lists holds a name without a literal")
+    for row in record.child_lists:
+        _check_children(row, sizes)
+    for what, index, size in _single_indices(record, sizes):
+        if not -1 <= index < size:
+            raise ValueError(f"{what} is {index}, there are {size} of them")
+
+
+def _sizes(record: Record) -> dict[str, int]:
+    tables = ("strings", "shapes", "argument_lists", "child_lists", *(table.name for table in TABLES))
+    return {name: len(getattr(record, name)) for name in tables} | {"kinds": len(TENSOR_KINDS), "outcomes": len(OUTCOMES)}
+
+
+def _check_table(table: Table, columns: Columns, sizes: Mapping[str, int]) -> None:
+    for column in table.columns:
+        where, values = f"{table.name}.{column.name}", getattr(columns, column.name)
+        if len(values) != len(columns):
+            raise ValueError(f"{where} has {len(values)} rows, {table.name} has {len(columns)}")
+        _check_column(where, column, values, sizes)
+
+
+def _check_column(where: str, column: Column, values: Ints | Ragged, sizes: Mapping[str, int]) -> None:
+    numbers = values.values if isinstance(values, Ragged) else values
+    _check_range(where, numbers, column.coding.lowest, sizes.get(column.table))
+    if column.earlier and bool((numbers >= np.arange(len(numbers))).any()):
+        raise ValueError(f"{where} points at a row that doesn't stand before its own")
+
+
+def _check_range(where: str, values: Ints, lowest: int, size: int | None) -> None:
+    if not len(values):
+        return
+    if int(values.min()) < lowest:
+        raise ValueError(f"{where} holds {int(values.min())}")
+    if size is not None and int(values.max()) >= size:
+        raise ValueError(f"{where} holds {int(values.max())}, its table has {size} rows")
+
+
+def _check_ops_of_calls(record: Record) -> None:
+    first, end = record.calls.first_op, record.calls.end_op
+    if bool((first > end).any()) or bool((end > len(record.ops)).any()):
+        raise ValueError(f"calls.end_op lies outside first_op … {len(record.ops)}")
+
+
+def _check_children(row: tuple[int, ...], sizes: Mapping[str, int]) -> None:
+    at = 0
+    while at < len(row):
+        count = row[at + 1] if at + 1 < len(row) else -1
+        outputs = row[at + 2 : at + 2 + 2 * count]
+        whole = count >= 0 and len(outputs) == 2 * count
+        if not whole or row[at] >= sizes["strings"] or any(shape >= sizes["shapes"] for shape in outputs[::2]):
+            raise ValueError("child_lists holds a row that is no list of names and outputs")
+        if any(dtype >= sizes["strings"] for dtype in outputs[1::2]):
+            raise ValueError(f"child_lists holds a dtype beyond the {sizes['strings']} strings")
+        at += 2 + 2 * count
+
+
+def _single_indices(record: Record, sizes: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
+    """Every index outside the columns: what it is, its value, the size of its table."""
+    for endpoint in (*record.inputs, *record.outputs):
+        yield f"the tensor of {endpoint.name!r}", endpoint.tensor, sizes["tensors"]
+    for finding in record.findings:
+        yield from _indices_of_finding(finding, sizes)
+
+
+def _indices_of_finding(finding: Finding, sizes: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
+    of = f"of a finding ({finding.kind})"
+    yield f"the op {of}", finding.op_index, sizes["ops"]
+    for place in finding.places:
+        yield f"the op of a place {of}", place.op_index, sizes["ops"]
+    for mark in finding.marks:
+        yield f"the tensor of a mark {of}", mark.tensor, sizes["tensors"]
+    if finding.origin is not None:
+        yield f"the op of the origin {of}", finding.origin.op_index, sizes["ops"]
+        yield f"the tensor of the origin {of}", finding.origin.tensor, sizes["tensors"]

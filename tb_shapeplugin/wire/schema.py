@@ -1,0 +1,33 @@
+"""The messages of proto/shapes/v1, made at run time from the descriptors that lie beside this file."""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+
+class MessageClass(Protocol):
+    """A class of messages. Any: their fields are known at run time only."""
+
+    def __call__(self, **fields: Any) -> Any:
+        """A message with those fields."""
+
+    def FromString(self, data: bytes) -> Any:
+        """The message in those bytes."""
+
+
+def _record_class() -> MessageClass:
+    # Descriptors, because generated code is bound to versions of protobuf; a pool of our own, so that no other package's file clashes.
+    pool = descriptor_pool.DescriptorPool()
+    files = descriptor_pb2.FileDescriptorSet.FromString(Path(__file__).with_name("record.binpb").read_bytes())
+    for file in files.file:
+        pool.Add(file)
+    found = pool.FindMessageTypeByName("shapes.v1.Record")
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(found)
+    before_4_22: Any = message_factory.MessageFactory(pool)  # Any: today's stubs have forgotten GetPrototype
+    made: MessageClass = before_4_22.GetPrototype(found)
+    return made
+
+
+RecordMessage = _record_class()
