@@ -1,0 +1,1 @@
+"""One Record to one event: into the user's own writer, or into an event file of our own."""
