@@ -1,0 +1,1 @@
+"""One handler a file; ``http_api.md`` says what they answer."""
