@@ -33,15 +33,21 @@ setup(
     long_description=read_readme(),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    license_files=["LICENSE"],
+    license_files=["LICENSE", "THIRD_PARTY_NOTICES"],
     python_requires=">=3.10",
     install_requires=["tensorboard>=2.16", "protobuf>=3.20.3", "numpy"],
     extras_require={"torch": TORCH, "onnx": ONNX, "all": TORCH + ONNX},
     packages=find_packages(include=["tb_shapeplugin", "tb_shapeplugin.*"]),
     package_data={
         "tb_shapeplugin": ["py.typed", "__init__.pyi"],
+        "tb_shapeplugin.wire": ["record.binpb"],
+        "tb_shapeplugin.serve": ["static/*"],
     },
     zip_safe=False,
+    entry_points={
+        "tensorboard_plugins": ["shapes = tb_shapeplugin.serve.loader:ShapesLoader"],
+        "console_scripts": ["tb-shapes = tb_shapeplugin.cli.main:main"],
+    },
     classifiers=[
         "Development Status :: 3 - Alpha",
         "Environment :: Web Environment",

@@ -7,11 +7,14 @@ _PUBLIC = {
     "capture": "tb_shapeplugin.api.capturing",
     "Capture": "tb_shapeplugin.api.captures",
     "summary": "tb_shapeplugin.api.summarizing",
+    "add_shapes": "tb_shapeplugin.api.logging_models",
+    "ShapeWriter": "tb_shapeplugin.api.logging_models",
     "spec": "tb_shapeplugin.api.specs",
+    "load": "tb_shapeplugin.api.loading",
     "ShapesError": "tb_shapeplugin.base.errors",
 }
 
-__all__ = ["capture", "summary", "spec", "Capture", "ShapesError", "__version__"]
+__all__ = ["capture", "summary", "add_shapes", "ShapeWriter", "spec", "load", "Capture", "ShapesError", "__version__"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,13 +1,15 @@
-"""Capture: what a run of a model gave, for reading and printing. Needs no torch."""
+"""Capture: what a run of a model gave, for reading, saving and printing. Needs no torch."""
 
 import html
 from collections.abc import Mapping
+from pathlib import Path
 
 from tb_shapeplugin.record.finding import Finding
 from tb_shapeplugin.record.record import Record, Totals
 from tb_shapeplugin.record.trace import Endpoint
 from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows
 from tb_shapeplugin.report.console import console
+from tb_shapeplugin.wire.encode import encode
 
 
 class Capture:
@@ -82,6 +84,10 @@ class Capture:
     def versions(self) -> Mapping[str, str]:
         """What ran: Python and torch."""
         return self._record.versions
+
+    def save(self, path: str | Path) -> None:
+        """Writes the record into a file that ``load`` reads; OSError when it can't be written."""
+        Path(path).write_bytes(encode(self._record))
 
     def __str__(self) -> str:
         return console(self._record)

@@ -60,7 +60,7 @@ class _TorchGenerators:
     def __init__(self) -> None:
         self._seed = torch.initial_seed()
         self._cpu = torch.random.get_rng_state()
-        in_use = torch.cuda.is_available() and torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        in_use = torch.cuda.is_available() and torch.cuda.is_initialized()  # type: ignore[no-untyped-call]  # torch has no types there
         self._cuda = torch.cuda.get_rng_state_all() if in_use else None
 
     def seeded(self) -> bool:

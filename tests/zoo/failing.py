@@ -110,7 +110,7 @@ def inside_a_shared_module() -> Built:
     return Forward(run, layer=nn.Linear(6, 6)), (torch.randn(3, 6), torch.randn(3, 7)), {}
 
 
-@FAILING.entry("lstm_own_check", fails=("lstm",), kinds=("linear_in_features",))
+@FAILING.entry("lstm_own_check", fails=("lstm",), kinds=("rnn_input",))
 def lstm_own_check() -> Built:
     """Embedding 20 ─ LSTM(12): the module checks its input in Python, before any op."""
     return LSTMClassifier(features=20), (torch.randint(0, 50, (4, 7)),), {}
@@ -237,7 +237,7 @@ class Attention(nn.Module):
         return self.norm(mixed + self.feed(mixed))
 
 
-@FAILING.entry("attention_and_feed", fails=("attention", "feed.2"), kinds=("linear_in_features", "linear_in_features"))
+@FAILING.entry("attention_and_feed", fails=("attention", "feed.2"), kinds=("attn_layout", "linear_in_features"))
 def attention_and_feed() -> Built:
     """inner 24 ─ attention(32) ✗ ─ feed: 32→64, then Linear(128) ✗ ─ norm."""
     return Attention(), (torch.randn(2, 5, 16),), {}
