@@ -54,6 +54,7 @@ def _applied(change: Change, subject: Subject) -> Subject:
     if "input" in change:
         return _changed_input(change, subject)
     if "call" in change:
+        _check_module(change, subject.model)
         return subject
     if not isinstance(subject.model, nn.Module):
         raise CannotApply("the model is a plain function, it has no layers of its own")
@@ -103,6 +104,14 @@ def _padded_to(value: torch.Tensor, dim: int, size: int) -> torch.Tensor:
     return nn.functional.pad(value, [0, 0] * (value.dim() - 1 - dim % value.dim()) + [0, size - value.shape[dim]])
 
 
+def _check_module(change: Change, model: Any) -> None:
+    """CannotApply where a call's module isn't registered; in a plain function every call counts as its own."""
+    if isinstance(model, nn.Module):
+        _module(model, change["module"])
+    elif change["module"]:
+        raise CannotApply(f"the model is a plain function, it has no module {change['module']!r}")
+
+
 def _changed_input(change: Change, subject: Subject) -> Subject:
     key = change["input"]
     if isinstance(key, str) and key not in subject.kwargs:
@@ -127,7 +136,7 @@ def _change_module(change: Change, model: nn.Module) -> None:
         setattr(target, change["attr"], change["value"])
     elif "to" in change:
         dtype = getattr(torch, str(change["to"]), None)
-        target.to(dtype if isinstance(dtype, torch.dtype) else change["to"])
+        _move(target, dtype=dtype) if isinstance(dtype, torch.dtype) else _move(target, device=torch.device(change["to"]))
     elif "param" in change:
         old = getattr(target, change["param"])
         new = torch.zeros(change["shape"], dtype=old.dtype, device=old.device)
@@ -170,7 +179,21 @@ def rebuilt(layer: nn.Module, argument: str, value: Any) -> nn.Module:
     new: nn.Module = type(layer)(**{**given, argument: value})
     new.train(layer.training)
     first = next(layer.parameters(), None)
-    return new if first is None else new.to(first.device, first.dtype)
+    if first is not None:
+        _move(new, first.device, first.dtype)
+    return new
+
+
+def _move(layer: nn.Module, device: torch.device | None = None, dtype: torch.dtype | None = None) -> None:
+    """``layer.to``, but with new tensors: torch's own swaps their contents, which fakes resist."""
+    for module in layer.modules():
+        for tensors in (module._parameters, module._buffers):
+            for name, old in list(tensors.items()):
+                if old is None:
+                    continue
+                moved = old.detach().to(device or old.device, dtype if dtype and old.is_floating_point() else old.dtype)
+                if moved.dtype != old.dtype or moved.device != old.device:
+                    setattr(module, name, nn.Parameter(moved, old.requires_grad) if isinstance(old, nn.Parameter) else moved)
 
 
 def _insert(change: Change, model: nn.Module) -> None:
@@ -192,8 +215,9 @@ def _insert(change: Change, model: nn.Module) -> None:
 class ChangedCalls(TorchFunctionMode):
     """Changes single calls of torch functions on their way to the recorder."""
 
-    def __init__(self, changes: Sequence[Change], modules: ModuleBook) -> None:
+    def __init__(self, changes: Sequence[Change], modules: ModuleBook, *, flat: bool = False) -> None:
         super().__init__()
+        self._flat = flat  # of a plain function: calls inside modules count as its own
         self._changes = [change for change in changes if "call" in change]
         self._modules = modules
         self._seen: dict[tuple[str, str], int] = {}
@@ -206,7 +230,8 @@ class ChangedCalls(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = dict(kwargs or {})
-        where = (self._modules.path(self._modules.current_module), op_name(func).rpartition(".")[2])
+        path = "" if self._flat else self._modules.path(self._modules.current_module)
+        where = (path, op_name(func).rpartition(".")[2])
         index = self._seen[where] = self._seen.get(where, -1) + 1
         for number, change in enumerate(self._changes):
             if (change["module"], change["call"]) == where and change.get("index", 0) == index:

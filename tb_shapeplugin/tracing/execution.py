@@ -1,9 +1,12 @@
 """Which run answers: on a fake twin, or for real where values are needed; the user's model and process are left as found."""
 
+import contextlib
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from torch import nn
 
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.record.trace import Trace
@@ -142,10 +145,10 @@ class _Asked:
     def _run(self, recovery: GoOn, changes: Sequence[Change], checks: Checks | None) -> Run:
         subject = self._subject
         if changes:
-            with self._twin.mode:
+            with self._twin.mode, checks.values if checks else contextlib.nullcontext():  # what is computed here may be read later
                 subject = applied(changes, subject)
         run = Run(subject, self._options.source, recovery, checks=checks, stand_ins=self._twin.stand_ins)
-        calls = ChangedCalls(changes, run.modules)
+        calls = ChangedCalls(changes, run.modules, flat=not isinstance(subject.model, nn.Module))
         values = (LiftedStrays(self._twin.mode),) if checks is None else (checks.values, FunctionsOnDemand(checks.values))
         run.run(outer=(self._twin.mode, hidden_fakes(), *values), inner=(calls,) if changes else ())
         if not calls.all_came:

@@ -18,6 +18,17 @@ _CLOSED = (bool, int, float, complex, str, bytes, type(None), type, ModuleType, 
 _MOST_OBJECTS = 200_000
 
 
+_closed_kinds: dict[type, bool] = {}
+
+
+def _is_closed(value: Any) -> bool:
+    kind = type(value)
+    known = _closed_kinds.get(kind)
+    if known is None:
+        known = _closed_kinds[kind] = issubclass(kind, _CLOSED)
+    return known
+
+
 class Photograph:
     """Every attribute and item that can be reached from the given objects.
 
@@ -32,7 +43,7 @@ class Photograph:
         waiting = list(roots)
         while waiting and len(self._met) < _MOST_OBJECTS:
             value = waiting.pop()
-            if isinstance(value, _CLOSED) or id(value) in self._met:
+            if _is_closed(value) or id(value) in self._met:
                 continue
             self._met[id(value)] = value
             waiting += self._taken(value)
@@ -70,7 +81,7 @@ class Photograph:
     def _container(self, value: Any) -> list[Any]:
         content = list(value.items()) if isinstance(value, dict) else list(value)
         self._undo.append(partial(_refill, value, content))
-        return [item for _, item in content] if isinstance(value, dict) else content
+        return [item for _, item in content if not _is_closed(item)] if isinstance(value, dict) else content
 
 
 def _refill(value: Any, content: list[Any]) -> None:

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,12 +12,12 @@ import tb_shapeplugin as shapes
 from tests.zoo.models import COMPLETING, ZOO
 
 
-def captured(name: str, **options: object) -> shapes.Capture:
+def captured(name: str, **options: Any) -> shapes.Capture:
     """The capture of an entry of the zoo."""
     if ZOO[name].needs:
         pytest.importorskip(ZOO[name].needs)
     model, args, kwargs = ZOO[name]()
-    return shapes.capture(model, args, kwargs, name=name, **options)  # type: ignore[arg-type]
+    return shapes.capture(model, args, kwargs, name=name, **options)
 
 
 def test_a_capture_tells_its_run() -> None:

@@ -111,7 +111,7 @@ def test_arguments_have_their_names_and_tensors_stand_as_numbers() -> None:
     assert {"pad": "(1, 0)", "value": "2.5"}.items() <= dict(pad.arguments).items()
 
 
-class PlainOps(TorchDispatchMode):  # type: ignore[misc]  # torch has no types there
+class PlainOps(TorchDispatchMode):  # torch has no types there
     """The ops of a run that nobody records."""
 
     def __init__(self) -> None:

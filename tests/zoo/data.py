@@ -34,7 +34,7 @@ class Nested(nn.Module):
         features = self.conv(batch.image)
         if batch.mask is not None:
             features = features * batch.mask
-        scale = extra["scales"][1]  # type: ignore[index]  # a mapping in a mapping
+        scale = extra["scales"][1]  # a mapping in a mapping
         pooled = torch.cat([features.mean((2, 3)) * scale, sizes.height, sizes.width], dim=-1)
         return {"logits": self.head(pooled), "aux": [features, None], "sizes": Sizes(sizes.width, sizes.height), "flag": flag}
 

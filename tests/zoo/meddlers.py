@@ -180,7 +180,7 @@ class SwitchesModes(nn.Module):
         self.fc.weight.requires_grad_(False)
         self.fc.register_buffer("late", torch.zeros(1))
         self.extra = nn.Identity()
-        return self.extra(self.fc(self.drop(x)))  # type: ignore[no-any-return]  # modules give Any
+        return self.extra(self.fc(self.drop(x)))  # modules give Any
 
 
 @MEDDLERS.entry("switches_modes")

@@ -32,7 +32,7 @@ def lstm_classifier() -> Built:
 
 
 class PackedLSTM(LSTMClassifier):
-    def forward(self, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:  # type: ignore[override]  # as every forward does
+    def forward(self, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:  # as every forward does
         packed = pack_padded_sequence(self.embedding(tokens), lengths, batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         return self.head(states.mean(1))

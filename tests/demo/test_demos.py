@@ -1,0 +1,79 @@
+"""Every demo runs as a user would run it, and what it logged can be read back."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import tb_shapeplugin as shapes
+
+DEMO = Path(__file__).resolve().parents[2] / "demo"
+
+pytestmark = pytest.mark.demo
+
+
+def run_demo(name: str, logdir: Path) -> tuple[list[shapes.Capture], str]:
+    """The captures that a demo leaves in its run, and what it prints."""
+    if name == "transformer":
+        pytest.importorskip("transformers")
+    if name == "digits":
+        pytest.importorskip("sklearn")
+    command = [sys.executable, str(DEMO / f"{name}.py"), "--logdir", str(logdir)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "2"})
+    assert done.returncode == 0, done.stderr[-3000:]
+    return shapes.load(logdir / name), done.stdout
+
+
+def test_every_demo_is_tested_and_told_of() -> None:
+    """A new story needs a test here and a line in the README."""
+    stories = sorted(path.stem for path in DEMO.glob("*.py"))
+    assert stories == ["digits", "many_inputs", "transformer", "wrong_width"]
+    readme = (DEMO / "README.md").read_text()
+    assert all(f"`{story}.py`" in readme for story in stories)
+
+
+def test_digits_logs_scalars_and_shapes_side_by_side(tmp_path: Path) -> None:
+    """One event file holds both, and the net learns."""
+    (captured,), printed = run_demo("digits", tmp_path)
+    assert (captured.name, captured.completed, captured.findings) == ("DigitNet", True, ())
+    assert captured.totals.params == sum(row.params or 0 for row in captured.modules if row.path and row.call <= 1) == 13_802
+    assert len(list((tmp_path / "digits").glob("events.out.tfevents.*"))) == 1
+    events = EventAccumulator(str(tmp_path / "digits")).Reload()
+    assert set(events.Tags()["scalars"]) == {"loss", "accuracy"}
+    assert events.Scalars("accuracy")[-1].value > 0.8
+    assert "f32[32,16,8,8]" in printed
+
+
+def test_wrong_width_says_why(tmp_path: Path) -> None:
+    """The finding names the layer, both numbers, the arithmetic and the line; the script prints it."""
+    (captured,), printed = run_demo("wrong_width", tmp_path)
+    (finding,) = captured.findings
+    assert (captured.completed, finding.kind, finding.module) == (False, "linear_in_features", "fc1")
+    assert (dict(finding.got), dict(finding.want)) == ({"in_features": 400}, {"in_features": 576})
+    assert "16·5·5" in finding.why
+    assert (finding.file, finding.code) == ("demo/wrong_width.py", "x = F.relu(self.fc1(x))")
+    assert "WHERE  fc1" in printed and "WHAT " in printed and "FROM " in printed
+
+
+def test_many_inputs_shows_the_head_that_the_label_chose(tmp_path: Path) -> None:
+    """Two records of one model: another head ran, the output has another width."""
+    microscope, street = sorted(run_demo("many_inputs", tmp_path)[0], key=lambda captured: captured.name)
+    for captured, called, classes in ((microscope, "heads.0", 5), (street, "heads.1", 12)):
+        assert captured.completed
+        assert [row.path for row in captured.modules if row.path.startswith("heads.") and row.called] == [called]
+        assert [end.name for end in captured.inputs] == ["image", "mask", "kind"]
+        outputs = {end.name: captured.tensors[end.tensor].shape for end in captured.outputs}
+        assert sorted(outputs.values()) == [(2, 2, 64, 64), (2, classes)]
+
+
+def test_transformer_has_its_ops_and_parameters(tmp_path: Path) -> None:
+    """BERT-base: at least 300 ops and the number of parameters that everybody quotes."""
+    (captured,), printed = run_demo("transformer", tmp_path)
+    assert captured.completed
+    assert len(captured.ops) >= 300
+    assert captured.totals.params == 109_484_547
+    assert sum(row.type == "BertLayer" for row in captured.modules) == 12
+    assert "109,484,547" in printed
