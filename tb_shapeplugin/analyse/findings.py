@@ -59,6 +59,11 @@ def _places(group: Iterable[Finding]) -> tuple[Place, ...]:
     return tuple(place for finding in group for place in finding.places)
 
 
+def _is_plain_function(trace: Trace) -> bool:
+    """Is the model a function? It has no module tree: paths into its arguments stand in the sentence, not in ``module``."""
+    return bool(trace.modules) and trace.modules[0].config == "function"
+
+
 def _finding(trace: Trace, failure: Failure) -> Finding:
     clash, explanation = clash_of(failure, trace), explain(failure, trace)
     found, why = origin(trace, failure, clash)
@@ -66,7 +71,7 @@ def _finding(trace: Trace, failure: Failure) -> Finding:
     source = trace.sources[op.source] if op.source >= 0 else None
     module = trace.modules[failure.module] if failure.module >= 0 else None
     place = Place(
-        module=module.path if module else "",
+        module=module.path if module and not _is_plain_function(trace) else "",
         call=trace.calls[op.call].number if op.call >= 0 else 0,
         op=failure.call.name,
         file=source.file if source else "",

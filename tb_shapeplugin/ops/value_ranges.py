@@ -96,6 +96,8 @@ def range_clash(call: OpCall) -> Clash | None:
     if lowest <= low and high < size:
         return None
     value = high if high >= size else low
-    what = "class" if indexed.kind == "loss_target_range" else "index"
-    words = f"{indexed.index} holds {what} {value}, those of the {size} entries run from {lowest} to {size - 1}"
+    if indexed.kind == "loss_target_range":
+        words = f"the target holds class {value}, the prediction has {size} classes, numbered from {lowest} to {size - 1}"
+    else:
+        words = f"the index holds {value}, what it indexes has {size} entries, numbered from {lowest} to {size - 1}"
     return Clash(indexed.kind, {indexed.got: value}, {indexed.want: size}, operand=indexed.index.id, words=words)

@@ -63,7 +63,7 @@ FRONTEND_ROOMS = {
     "base": room(),
     "theme": room("base"),
     "model": room("base"),
-    "layout": room("base model", "@dagrejs/dagre"),
+    "layout": room("base model"),
     "render": room("base theme layout model"),
     "state": room("base model", "@preact/signals"),
     "widgets": room("base theme", f"{_DRAWING} @tanstack/virtual-core"),

@@ -1,0 +1,78 @@
+/** How numbers, bytes and compact tensor types are written: the same text as tb_shapeplugin/base/units.py. */
+
+const DTYPES: ReadonlyMap<string, readonly [short: string, itemBytes: number]> = new Map([
+  ['bool', ['bool', 1]],
+  ['uint8', ['u8', 1]],
+  ['int8', ['i8', 1]],
+  ['uint16', ['u16', 2]],
+  ['int16', ['i16', 2]],
+  ['uint32', ['u32', 4]],
+  ['int32', ['i32', 4]],
+  ['uint64', ['u64', 8]],
+  ['int64', ['i64', 8]],
+  ['float16', ['f16', 2]],
+  ['bfloat16', ['bf16', 2]],
+  ['float32', ['f32', 4]],
+  ['float64', ['f64', 8]],
+  ['complex32', ['c32', 4]],
+  ['complex64', ['c64', 8]],
+  ['complex128', ['c128', 16]],
+  ['quint8', ['qu8', 1]],
+  ['qint8', ['qi8', 1]],
+  ['qint32', ['qi32', 4]],
+  ['float8_e4m3fn', ['f8e4m3', 1]],
+  ['float8_e5m2', ['f8e5m2', 1]],
+  ['float8_e4m3fnuz', ['f8e4m3fnuz', 1]],
+  ['float8_e5m2fnuz', ['f8e5m2fnuz', 1]],
+  ['float8_e8m0fnu', ['f8e8m0', 1]],
+]);
+
+/** torch's dtype name in its short form; an unknown one stays as it is: `compactDtype('float32') === 'f32'`. */
+export function compactDtype(dtype: string): string {
+  return DTYPES.get(dtype)?.[0] ?? dtype;
+}
+
+/** Bytes of one element, or null for a dtype that isn't known. */
+export function itemBytes(dtype: string): number | null {
+  return DTYPES.get(dtype)?.[1] ?? null;
+}
+
+/** A tensor's type on one line, the device only where it is given: `f32[4,864]`, `i64[]@cuda:0`. */
+export function compactType(dtype: string, shape: readonly number[], device = ''): string {
+  return `${compactDtype(dtype)}[${shape.join(',')}]${device && `@${device}`}`;
+}
+
+/** A shape as people write it: `4×3×224×224`; a scalar is `scalar`. */
+export function shapeText(shape: readonly number[]): string {
+  return shape.length ? shape.join('×') : 'scalar';
+}
+
+/** A count with thousands separated by commas; null is `unknown`, and minus is −. */
+export function countText(count: number | null): string {
+  if (count === null) return 'unknown';
+  const digits = Math.abs(count)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ',');
+  return count < 0 ? `−${digits}` : digits;
+}
+
+/** Bytes in B, KiB, MiB or GiB with three digits; null is `unknown`. */
+export function bytesText(size: number | null): string {
+  if (size === null) return 'unknown';
+  if (size < 1024) return `${size} B`;
+  let value = size;
+  let unit = 'B';
+  for (unit of ['KiB', 'MiB', 'GiB', 'TiB', 'PiB']) {
+    value /= 1024;
+    if (value < 999.5) break;
+  }
+  return `${fixed(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${unit}`;
+}
+
+/** Python rounds exact halves to even, `toFixed` rounds them up; bytes over 1024 are exact halves often. */
+function fixed(value: number, digits: number): string {
+  const scaled = value * 10 ** digits;
+  const below = Math.floor(scaled);
+  const rounded = scaled - below === 0.5 ? below + (below % 2) : Math.round(scaled);
+  return (rounded / 10 ** digits).toFixed(digits);
+}

@@ -1,0 +1,178 @@
+/** The Record as the browser keeps it: columns and findings, plain data. Words and numbers as in proto/shapes/v1. */
+
+export type Ints = Int32Array | Float64Array;
+
+/** Row i is `values.subarray(offsets[i], offsets[i + 1])`. */
+export interface Ragged {
+  readonly offsets: Int32Array;
+  readonly values: Int32Array;
+}
+
+export interface ModuleColumns {
+  readonly path: Int32Array; // strings
+  readonly type: Int32Array; // strings
+  readonly config: Int32Array; // strings
+  readonly parent: Int32Array; // modules, -1 for the root
+  readonly params: Float64Array; // of the whole subtree; -1 unknown
+  readonly trainableParams: Float64Array;
+  readonly paramBytes: Float64Array;
+  readonly bufferBytes: Float64Array;
+  readonly sharedWith: Ragged; // strings
+  readonly flags: Int32Array;
+}
+
+export interface CallColumns {
+  readonly module: Int32Array;
+  readonly number: Int32Array; // from 1, per module
+  readonly parent: Int32Array; // calls, -1 for a root
+  readonly firstOp: Int32Array;
+  readonly endOp: Int32Array;
+  readonly inputs: Ragged; // tensors
+  readonly outputs: Ragged; // tensors
+  readonly outcome: Int32Array; // OUTCOMES
+}
+
+export interface TensorColumns {
+  readonly shape: Int32Array; // shapes
+  readonly dtype: Int32Array; // strings
+  readonly device: Int32Array; // strings
+  readonly storage: Int32Array;
+  readonly producer: Int32Array; // ops, -1 for what was there before
+  readonly kind: Int32Array; // TENSOR_KINDS
+  readonly name: Int32Array; // strings
+  readonly flags: Int32Array;
+}
+
+export interface OpColumns {
+  readonly name: Int32Array; // strings
+  readonly call: Int32Array; // calls, -1 outside any
+  readonly source: Int32Array; // sources, -1 unknown
+  readonly inputs: Ragged; // tensors
+  readonly outputs: Ragged; // tensors
+  readonly arguments: Int32Array; // argument lists
+  readonly children: Int32Array; // child lists
+  readonly flags: Int32Array;
+}
+
+export interface SourceColumns {
+  readonly file: Int32Array; // strings
+  readonly line: Int32Array;
+  readonly endLine: Int32Array;
+  readonly column: Int32Array;
+  readonly endColumn: Int32Array;
+  readonly code: Int32Array; // strings
+  readonly function: Int32Array; // strings
+  readonly text: Int32Array; // strings
+  readonly textLine: Int32Array;
+  readonly caller: Int32Array; // sources, -1 at the bottom
+}
+
+export interface Endpoint {
+  readonly name: string;
+  readonly tensor: number; // -1 where it is no tensor
+  readonly literal: string;
+}
+
+/** null where nobody knows. */
+export interface Totals {
+  readonly params: number | null;
+  readonly trainableParams: number | null;
+  readonly paramBytes: number | null;
+  readonly bufferBytes: number | null;
+  readonly inputBytes: number | null;
+  readonly outputBytes: number | null;
+}
+
+export interface Place {
+  readonly module: string;
+  readonly call: number;
+  readonly op: string;
+  readonly file: string;
+  readonly line: number;
+  readonly code: string;
+  readonly opIndex: number; // ops, -1 unknown
+}
+
+export interface Origin {
+  readonly module: string;
+  readonly op: string;
+  readonly file: string;
+  readonly line: number;
+  readonly code: string;
+  readonly opIndex: number; // ops, -1 where an input or parameter brought the number along
+  readonly tensor: number; // tensors, -1 unknown
+  readonly shape: readonly number[];
+}
+
+export interface Mark {
+  readonly tensor: number;
+  readonly dim: number;
+}
+
+export interface Fix {
+  readonly text: string;
+  readonly verified: boolean;
+  readonly cost: string;
+}
+
+export type Severity = 'error' | 'warning' | 'note';
+
+export interface Finding {
+  readonly kind: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly module: string;
+  readonly moduleType: string;
+  readonly call: number;
+  readonly op: string;
+  readonly file: string;
+  readonly line: number;
+  readonly code: string;
+  readonly got: ReadonlyMap<string, number>;
+  readonly want: ReadonlyMap<string, number>;
+  readonly types: string;
+  readonly origin: Origin | null;
+  readonly why: string;
+  readonly torchMessage: string;
+  readonly places: readonly Place[];
+  readonly marks: readonly Mark[];
+  readonly readings: readonly string[];
+  readonly fixes: readonly Fix[];
+  readonly causedBy: number; // findings, -1 for a cause of its own
+  readonly opIndex: number; // ops, -1 unknown
+}
+
+export interface Record {
+  readonly name: string;
+  readonly completed: boolean;
+  readonly error: string;
+  readonly execution: string; // "fake" | "real"
+  readonly unchecked: readonly string[];
+  readonly versions: ReadonlyMap<string, string>;
+  readonly strings: readonly string[];
+  readonly shapes: readonly (readonly number[])[];
+  readonly argumentLists: Ragged; // name, literal, name, literal … (strings)
+  readonly childLists: Ragged; // name (strings), number of outputs, then shape, dtype of each …
+  readonly modules: ModuleColumns;
+  readonly calls: CallColumns;
+  readonly tensors: TensorColumns;
+  readonly ops: OpColumns;
+  readonly sources: SourceColumns;
+  readonly inputs: readonly Endpoint[];
+  readonly outputs: readonly Endpoint[];
+  readonly totals: Totals;
+  readonly findings: readonly Finding[];
+}
+
+export const TENSOR_KINDS = ['activation', 'parameter', 'buffer', 'input', 'constant'] as const;
+export const OUTCOMES = ['ok', 'failed', 'assumed'] as const;
+export const TENSOR_REQUIRES_GRAD = 1;
+export const TENSOR_ASSUMED = 2;
+export const OP_FAILED = 1;
+export const OP_ASSUMED = 2;
+export const MODULE_LAZY = 1;
+
+/** Row `i` of a ragged column. */
+export function row(column: Ragged, i: number): Int32Array {
+  return column.values.subarray(column.offsets[i] ?? 0, column.offsets[i + 1] ?? 0);
+}

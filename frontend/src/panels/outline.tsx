@@ -1,0 +1,84 @@
+/** The outline: modules as a tree in execution order, with their parameters and the problems inside. */
+
+import type { VNode } from 'preact';
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { countText } from '../base/format';
+import { TEXTS } from '../base/texts';
+import { keysAround, outlineRows, rowOf, shownRows, type OutlineRow } from '../model/tree';
+import { select } from '../state/actions';
+import * as app from '../state/app_state';
+import { Icon } from '../widgets/icon';
+import { toggled } from '../widgets/row_keys';
+import { Tree } from '../widgets/tree';
+
+export function OutlinePanel(): VNode {
+  const all = useComputed(() => (app.record.value ? outlineRows(app.record.value) : []));
+  const selected = useComputed(() => (app.record.value ? rowOf(all.value, app.record.value, app.selection.value) : null));
+  const open = useSignal<ReadonlySet<string>>(new Set());
+  useSignalEffect(() => {
+    open.value = new Set(all.value.filter(({ depth }) => depth === 0).map(({ key }) => key));
+  });
+  useSignalEffect(() => {
+    const row = selected.value;
+    const around = row ? keysAround(all.value, row.key) : [];
+    if (around.some((key) => !open.peek().has(key))) open.value = new Set([...open.peek(), ...around]);
+  });
+  return (
+    <nav class="panel" aria-label={TEXTS.outline}>
+      <div class="panel-head">
+        <span>{TEXTS.outline}</span>
+        <span>{TEXTS.parameters}</span>
+      </div>
+      {app.record.value && all.value.length === 0 ? (
+        <p class="panel-empty muted">{TEXTS.noModules}</p>
+      ) : (
+        <Tree
+          label={TEXTS.outline}
+          rows={shownRows(all.value, open.value)}
+          open={open.value}
+          selected={selected.value?.key ?? null}
+          reveal={app.revealRequest.value}
+          select={(row) => select(row.subject, true)}
+          toggle={(key) => (open.value = toggled(open.peek(), key))}
+          render={(row) => <Row row={row} />}
+        />
+      )}
+    </nav>
+  );
+}
+
+function Row({ row }: { readonly row: OutlineRow }): VNode {
+  const words = [row.type, row.calls > 1 ? TEXTS.calls(row.calls) : '', TEXTS.states[row.state]].filter(Boolean);
+  const tone = row.state === 'never called' ? 'ghost' : row.state === 'assumed' ? 'muted' : '';
+  return (
+    <span class={`outline-row ${tone}`}>
+      <span class="outline-name">
+        {row.name ? <b>{row.name}</b> : TEXTS.callNumber(row.key.startsWith('call-') ? callNumber(row) : 1)}{' '}
+        <span class="type">{words.join(', ')}</span>
+      </span>
+      {row.name && <span class="outline-number">{countText(row.params < 0 ? null : row.params)}</span>}
+      <Mark name="warn" count={row.counts.warnings} words={TEXTS.warnings(row.counts.warnings)} counted={row.inside > 0} />
+      <Mark name="error" count={row.counts.errors} words={TEXTS.errors(row.counts.errors)} counted={row.inside > 0} />
+    </span>
+  );
+}
+
+function callNumber(row: OutlineRow): number {
+  return app.record.value?.calls.number[row.call] ?? 1;
+}
+
+function Mark(props: {
+  readonly name: 'warn' | 'error';
+  readonly count: number;
+  readonly words: string;
+  readonly counted: boolean;
+}): VNode | null {
+  if (props.count === 0) return null;
+  return (
+    <span class={`mark tone-${props.name}`} data-tip={props.words}>
+      {(props.counted || props.count > 1) && props.count}
+      <Icon name={props.name} />
+      <span class="for-readers">{props.words}</span>
+    </span>
+  );
+}

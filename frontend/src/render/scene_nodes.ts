@@ -1,0 +1,266 @@
+/** The forms of nodes and groups, as look.md's table says. */
+
+import { grown, type Box } from '../base/geometry';
+import { mix } from '../base/colour';
+import { CHEVRON_ROOM, NAME_GAP, type Measure } from '../layout/text_size';
+import type { Graph, GraphNode } from '../model/graph';
+import type { Theme } from '../theme/tokens';
+import { labelRuns } from './scene_wires';
+import { nodeBox, type SceneSource } from './scene_source';
+import type { MarkName } from './marks';
+import type { CircleShape, LineShape, MarkRun, RectShape, Run, Shape, Stroke, TextRun, TextShape } from './shapes';
+
+/** Zooms below which a thing isn't drawn. */
+export const SEEN = { always: 0, box: 0.3, name: 0.5, detail: 0.75 } as const;
+
+const RADIUS = 4;
+const RADIUS_GROUP = 6;
+const MARK_SIZE = 14;
+
+/** A theme's colours for one node: as they are, or half gone into the ground. */
+class Ink {
+  constructor(
+    readonly theme: Theme,
+    private readonly dimmed: boolean,
+  ) {}
+
+  of(colour: string): string {
+    return this.dimmed ? mix(colour, this.theme.surface, 0.5) : colour;
+  }
+
+  stroke(colour: string, width: number, dash: readonly number[] = []): Stroke {
+    return { colour: this.of(colour), width, dash };
+  }
+}
+
+export function rect(box: Box, radius: number, fill: string | null, stroke: Stroke | null, from: number): RectShape {
+  return { kind: 'rect', ...box, radii: [radius, radius, radius, radius], fill, stroke, from };
+}
+
+/** The height of an open group's head: nested ones have a lower one. */
+export function headHeight(graph: Graph, index: number): number {
+  return graph.nodes[index]?.parent === -1 ? 24 : 20;
+}
+
+/** An open group: its border and its head. */
+export function groupShapes({ graph, layout, theme, measure }: SceneSource, index: number): Shape[] {
+  const node = graph.nodes[index];
+  if (!node) return [];
+  const box = nodeBox(layout, index);
+  const ink = new Ink(theme, false);
+  const head = headHeight(graph, index);
+  const border = ink.stroke(theme.lines, 1.25);
+  const top: RectShape = {
+    ...rect({ ...box, h: head }, RADIUS_GROUP, theme.sunken, null, SEEN.always),
+    radii: [RADIUS_GROUP, RADIUS_GROUP, 0, 0],
+  };
+  const ground = rect(box, RADIUS_GROUP, theme.surface, null, SEEN.always);
+  const under: LineShape = line([box.x, box.y + head, box.x + box.w, box.y + head], ink.stroke(theme.line, 1), SEEN.box);
+  const runs = [chevron('open', ink, SEEN.name), ...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.always)];
+  return [
+    ground,
+    top,
+    under,
+    rect(box, RADIUS_GROUP, null, border, SEEN.always),
+    textLine(box.x + 8, box.y + head / 2, 'start', runs, box.w - 16),
+  ];
+}
+
+function line(points: readonly number[], stroke: Stroke, from: number): LineShape {
+  return { kind: 'line', points, radius: 0, stroke, from };
+}
+
+function textLine(x: number, y: number, align: TextShape['align'], runs: readonly Run[], room = Infinity): TextShape {
+  return { kind: 'text', x, y, align, runs, room, ground: null, from: SEEN.always };
+}
+
+/** A node that is no open group. */
+export function nodeShapes(source: SceneSource, index: number): Shape[] {
+  const { graph, layout, theme, measure } = source;
+  const node = graph.nodes[index];
+  if (!node) return [];
+  const box = nodeBox(layout, index);
+  const ink = new Ink(theme, node.dimmed);
+  switch (node.kind) {
+    case 'input':
+    case 'output':
+      return pill(node, box, ink, measure);
+    case 'value':
+      return value(node, box, ink, measure);
+    case 'ghost':
+      return ghost(node, box, ink, measure);
+    case 'group':
+      return closedGroup(node, box, ink, measure);
+    case 'op':
+      return node.sign
+        ? circle(node, box, ink)
+        : [...opBox(node, box, ink), ...opText(node, box, ink, measure), ...words(node, box, ink, measure)];
+  }
+}
+
+function pill(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const { theme } = ink;
+  const assumed = node.state === 'assumed';
+  const border = ink.stroke(theme.muted, assumed ? 1 : 1.25, assumed ? [4, 3] : []);
+  const name = textRun(node.name, 'plain', ink.of(assumed ? theme.muted : theme.text), measure, SEEN.name);
+  return [rect(box, box.h / 2, ink.of(theme.surface), border, SEEN.always), centred(box, [name])];
+}
+
+function centred(box: Box, runs: readonly Run[], shift = 0): TextShape {
+  return textLine(box.x + box.w / 2 + shift, box.y + box.h / 2, 'middle', runs, box.w - 8);
+}
+
+function value(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const { theme } = ink;
+  const ground = rect(box, RADIUS, ink.of(theme.sunken), ink.stroke(theme.lines, 1), SEEN.box);
+  const label = labelRuns(node.label, ink.theme, node.dimmed, false, measure, SEEN.name);
+  if (!node.caption) {
+    const name = textRun(node.name, 'detail', ink.of(theme.text), measure, SEEN.name);
+    return [ground, centred(box, [name, ...label.map((run, i) => (i ? run : { ...run, gap: NAME_GAP }))])];
+  }
+  const caption = textRun(node.caption, 'detail', theme.text, measure, SEEN.detail);
+  return [ground, textLine(box.x, box.y - 9, 'start', [caption]), centred(box, label)];
+}
+
+function ghost(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const { theme } = ink;
+  const mark = node.mark === 'warn' ? markRun('warn', theme.warn, ink) : markRun('ghost', theme.ghost, ink);
+  const name = textRun(node.name, 'name', theme.ghost, measure, SEEN.name);
+  const told = textRun(node.detail, 'detail', theme.ghost, measure, SEEN.detail, NAME_GAP);
+  return [
+    rect(box, RADIUS, null, ink.stroke(theme.ghost, 1, [1.5, 3]), SEEN.box),
+    centred(box, [mark, { ...name, gap: 6 }, told]),
+  ];
+}
+
+function closedGroup(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const { theme } = ink;
+  const assumed = node.state === 'assumed';
+  const border = assumed ? ink.stroke(theme.muted, 1, [4, 3]) : ink.stroke(theme.lines, 1);
+  const sign = textLine(box.x + 8, box.y + box.h / 2, 'start', [chevron('closed', ink, SEEN.name)]);
+  const runs = [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name)];
+  return [
+    rect(box, RADIUS, ink.of(assumed ? theme.surface : theme.sunken), border, SEEN.always),
+    sign,
+    textLine(box.x + box.w / 2 + CHEVRON_ROOM / 2, box.y + box.h / 2, 'middle', runs, box.w - CHEVRON_ROOM - 12),
+  ];
+}
+
+function circle(node: GraphNode, box: Box, ink: Ink): Shape[] {
+  const { theme } = ink;
+  const x = box.x + box.w / 2;
+  const y = box.y + box.h / 2;
+  const assumed = node.state === 'assumed';
+  const colour = node.state === 'origin' ? theme.origin : assumed ? theme.muted : theme.text;
+  const ring: CircleShape = {
+    kind: 'circle',
+    x,
+    y,
+    radius: box.w / 2 - 0.5,
+    fill: ink.of(node.state === 'origin' ? theme.warnTint : theme.surface),
+    stroke: ink.stroke(colour, node.state === 'origin' ? 2.5 : 1.25, assumed ? [4, 3] : []),
+    from: SEEN.box,
+  };
+  const arms = ink.stroke(colour, 1.5);
+  const cross =
+    node.sign === '×'
+      ? [line([x - 3, y - 3, x + 3, y + 3], arms, SEEN.name), line([x - 3, y + 3, x + 3, y - 3], arms, SEEN.name)]
+      : [line([x - 4, y, x + 4, y], arms, SEEN.name), line([x, y - 4, x, y + 4], arms, SEEN.name)];
+  return [ring, ...cross];
+}
+
+function opBox(node: GraphNode, box: Box, ink: Ink): Shape[] {
+  const { theme } = ink;
+  const hue = theme.hues[node.family] ?? theme.muted;
+  switch (node.state) {
+    case 'failed':
+      return [rect(box, RADIUS, theme.errorTint, ink.stroke(theme.error, 2), SEEN.always)];
+    case 'origin':
+      return [rect(box, RADIUS, theme.warnTint, ink.stroke(theme.origin, 2.5), SEEN.always)];
+    case 'assumed': {
+      const short = { x: box.x + 5, y: box.y + 5, w: 3, h: box.h - 10 };
+      return [
+        rect(box, RADIUS, theme.surface, ink.stroke(theme.muted, 1, [4, 3]), SEEN.box),
+        rect(short, 0, mix(hue, theme.surface, 0.6), null, SEEN.box),
+      ];
+    }
+    case 'plain': {
+      const stripe: RectShape = { ...rect({ ...box, w: 4 }, 0, ink.of(hue), null, SEEN.box), radii: [RADIUS, 0, 0, RADIUS] };
+      return [
+        rect(box, RADIUS, ink.of(theme.tints[node.family] ?? theme.sunken), null, SEEN.always),
+        rect(box, RADIUS, null, ink.stroke(theme.mids[node.family] ?? theme.lines, 1), SEEN.box),
+        stripe,
+      ];
+    }
+  }
+}
+
+/** What glows round a failed node, under the lines that lead into it. */
+export function haloShapes({ layout, theme }: SceneSource, index: number): Shape[] {
+  return [rect(grown(nodeBox(layout, index), 5), RADIUS + 5, mix(theme.error, theme.surface, 0.18), null, SEEN.always)];
+}
+
+function opText(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  return [centred(box, [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name)])];
+}
+
+/** What stands beside a node: where the number comes from, or what happened below. */
+function words(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const { theme } = ink;
+  const middle = box.y + box.h / 2;
+  const aside = node.aside.map((text, i) => {
+    const run = textRun(text, i ? 'detail' : 'name', theme.warn, measure, SEEN.name);
+    return textLine(box.x - 12, middle + (node.aside.length > 1 ? (i - 0.5) * 14 : 0), 'end', [run]);
+  });
+  if (!node.remark) return aside;
+  const remark = { ...textRun(node.remark, 'detail', theme.muted, measure, SEEN.name), italic: true };
+  return [...aside, textLine(box.x + box.w + 14, middle, 'start', [remark])];
+}
+
+function nameRuns(node: GraphNode, ink: Ink, measure: Measure, from: number): TextRun[] {
+  const { theme } = ink;
+  const style = node.state === 'failed' ? 'failed' : 'name';
+  const colour = node.state === 'assumed' ? theme.muted : theme.text;
+  const name = { ...textRun(node.name, style, ink.of(colour), measure, from), gap: 6 };
+  if (!node.detail) return [name];
+  return [name, textRun(node.detail, 'detail', ink.of(theme.muted), measure, SEEN.detail, NAME_GAP)];
+}
+
+function markRuns(node: GraphNode, ink: Ink): MarkRun[] {
+  const { theme } = ink;
+  if (node.mark === '') return [];
+  const colours = { error: theme.error, warn: theme.warn, origin: theme.origin } as const;
+  return [markRun(node.mark, colours[node.mark], ink)];
+}
+
+function markRun(mark: MarkName, colour: string, ink: Ink): MarkRun {
+  return { kind: 'mark', mark, colour, ground: ink.theme.surface, size: MARK_SIZE, gap: 6, keeps: true, from: SEEN.always };
+}
+
+function chevron(mark: 'open' | 'closed', ink: Ink, from: number): MarkRun {
+  return { kind: 'mark', mark, colour: ink.of(ink.theme.muted), ground: '', size: 14, gap: 0, keeps: false, from };
+}
+
+function textRun(text: string, style: TextRun['style'], colour: string, measure: Measure, from: number, gap = 0): TextRun {
+  const bold = style === 'name' || style === 'failed' || style === 'monoBold';
+  return { kind: 'text', text, style, bold, italic: false, colour, width: measure(text, style), gap, box: null, from };
+}
+
+/** The ring of what is selected, and the border of what the pointer is over: neither moves anything. */
+export function highlightShapes({ graph, layout, theme }: SceneSource, selected: number, hovered: number): Shape[] {
+  const shapes: Shape[] = [];
+  const radiusOf = (index: number): number => {
+    const node = graph.nodes[index];
+    if (node?.sign) return 8;
+    if (node?.kind === 'input' || node?.kind === 'output') return 10;
+    return node?.open ? RADIUS_GROUP : RADIUS;
+  };
+  if (graph.nodes[hovered] && hovered !== selected) {
+    shapes.push(rect(nodeBox(layout, hovered), radiusOf(hovered), null, { colour: theme.text, width: 1.25, dash: [] }, 0));
+  }
+  if (graph.nodes[selected]) {
+    const ring = { colour: theme.accent, width: 2, dash: [] };
+    shapes.push(rect(grown(nodeBox(layout, selected), 4), radiusOf(selected) + 4, null, ring, 0));
+  }
+  return shapes;
+}

@@ -1,0 +1,161 @@
+/** The only writers of app_state: what a user or the host can do. */
+
+import { batch } from '@preact/signals';
+import { groupsAround } from '../model/calls';
+import { callsToOpen, problemsOf, subjectOf } from '../model/findings';
+import type { Record } from '../model/record';
+import * as app from './app_state';
+import type { Loading, ModelEntry, Selection, Status, ThemeName } from './app_state';
+
+/** Selects something, or nothing; `reveal` also brings it into sight in every panel. */
+export function select(selection: Selection | null, reveal = false): void {
+  app.selection.value = selection;
+  if (reveal) app.revealRequest.value++;
+}
+
+/** Opens or closes the group of a module call. */
+export function toggleCall(call: number): void {
+  const open = new Set(app.openCalls.value);
+  if (!open.delete(call)) open.add(call);
+  app.openCalls.value = open;
+}
+
+/** Opens the groups of all these calls, keeping what is open. */
+export function openCalls(calls: Iterable<number>): void {
+  app.openCalls.value = new Set([...app.openCalls.value, ...calls]);
+}
+
+/** Puts the camera there; null fits everything at the next chance. */
+export function setView(view: typeof app.view.value): void {
+  app.view.value = view;
+}
+
+/** Asks the graph to fit everything. */
+export function fit(): void {
+  app.fitRequest.value++;
+}
+
+/** All edges labelled, or only those where the shape changes. */
+export function toggleLabels(): void {
+  app.allLabels.value = !app.allLabels.value;
+}
+
+/** Takes the list of logged models over. */
+export function setModels(models: readonly ModelEntry[]): void {
+  app.models.value = models;
+}
+
+/** Takes over what an empty tab tells. */
+export function setStatus(status: Status): void {
+  app.status.value = status;
+}
+
+/** Asks for one step of one model of one run; nothing of the model before stays selected. */
+export function openModel(run: string, tag: string, step: number): void {
+  const now = app.current.value;
+  if (now?.run === run && now.tag === tag && now.step === step) return;
+  batch(() => {
+    app.current.value = { run, tag, step };
+    app.selection.value = null;
+    app.openCalls.value = new Set();
+    app.view.value = null;
+    app.problemIndex.value = 0;
+    app.problemShown.value = false;
+  });
+}
+
+/** Says how far a request has come. */
+export function setLoading(loading: Loading): void {
+  app.loading.value = loading;
+}
+
+/** Shows a record; `place` is what a link asked for. Where it says nothing, a broken run shows its first problem. */
+export function showRecord(record: Record | null, place: Partial<Place> = {}): void {
+  batch(() => {
+    app.record.value = record;
+    if (!record) return;
+    const open = new Set((place.open ?? []).filter((call) => call < record.calls.module.length));
+    app.openCalls.value = open;
+    app.selection.value = place.selection && exists(record, place.selection) ? place.selection : null;
+    app.view.value = place.view ?? null;
+    const problems = problemsOf(record);
+    app.problemIndex.value = Math.min(place.problem ?? 0, Math.max(0, problems.length - 1));
+    app.problemShown.value = problems[0]?.severity === 'error';
+    if (app.problemShown.value && !place.selection && !place.view) goToProblem(app.problemIndex.value);
+    else if (app.selection.value && !place.view) {
+      openCalls(groupsAround(record, app.selection.value));
+      app.revealRequest.value++;
+    }
+  });
+}
+
+/** What a link says about a place inside a record. */
+export interface Place {
+  readonly selection: Selection | null;
+  readonly open: readonly number[];
+  readonly problem: number;
+  readonly view: typeof app.view.value;
+}
+
+function exists(record: Record, { kind, id }: Selection): boolean {
+  const tables = { op: record.ops.name, call: record.calls.module, module: record.modules.path, tensor: record.tensors.shape };
+  return id < tables[kind].length;
+}
+
+/** Tells a problem: its card, its node selected and in sight, the groups on its path open. Counts round past the ends. */
+export function goToProblem(index: number): void {
+  const record = app.record.value;
+  const problems = record ? problemsOf(record) : [];
+  const problem = problems.at(problems.length ? index % problems.length : 0);
+  if (!record || !problem) return;
+  batch(() => {
+    app.problemIndex.value = problems.indexOf(problem);
+    app.problemShown.value = true;
+    openCalls(callsToOpen(record, problem.finding));
+    const subject = subjectOf(record, problem.finding);
+    if (subject) select(subject, true);
+  });
+}
+
+/** The next problem (1) or the one before (-1); the first step only opens the card where it is shut. */
+export function stepProblem(by: 1 | -1): void {
+  goToProblem(app.problemShown.value ? app.problemIndex.value + by : app.problemIndex.value);
+}
+
+/** Shows or hides the sheet of keys. */
+export function toggleHelp(): void {
+  app.helpShown.value = !app.helpShown.value;
+}
+
+/** Shows or hides the outline of a narrow window. */
+export function toggleOutline(): void {
+  app.outlineShown.value = !app.outlineShown.value;
+}
+
+/** One step back: closes what is open over the graph, else selects nothing. */
+export function back(): void {
+  if (app.helpShown.value) app.helpShown.value = false;
+  else if (app.outlineShown.value) app.outlineShown.value = false;
+  else if (app.selection.value) app.selection.value = null;
+  else app.problemShown.value = false;
+}
+
+/** Says one short sentence for a moment. */
+export function say(notice: string): void {
+  app.notice.value = notice;
+}
+
+/** Follows TensorBoard's theme. */
+export function setTheme(theme: ThemeName): void {
+  app.theme.value = theme;
+}
+
+/** Asks for the models again. */
+export function reload(): void {
+  app.reloadRequest.value++;
+}
+
+/** Asks for a link to this view. */
+export function copyLink(): void {
+  app.linkRequest.value++;
+}

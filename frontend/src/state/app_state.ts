@@ -1,0 +1,66 @@
+/** What the tab knows at this moment: one signal a fact. Written by actions.ts alone, read by panels. */
+
+import { signal } from '@preact/signals';
+import type { Record } from '../model/record';
+
+/** What is selected: an op, a module call (never a bare module: a never-called one is `module`), or a tensor, by its index in the record. */
+export type Selection =
+  | { readonly kind: 'op'; readonly id: number }
+  | { readonly kind: 'call'; readonly id: number }
+  | { readonly kind: 'module'; readonly id: number }
+  | { readonly kind: 'tensor'; readonly id: number };
+
+export type ThemeName = 'light' | 'dark';
+
+/** One logged model of one run, as /models lists it. */
+export interface ModelEntry {
+  readonly run: string;
+  readonly tag: string;
+  readonly name: string;
+  readonly steps: readonly number[];
+  readonly completed: boolean | null;
+  readonly errors: number | null;
+  readonly warnings: number | null;
+  readonly ops: number | null;
+  readonly params: number | null;
+  readonly problem: string | null; // a sentence where its header can't be read
+}
+
+export type Loading =
+  | { readonly state: 'idle' }
+  | { readonly state: 'loading'; readonly what: string; readonly bytes: number }
+  | { readonly state: 'failed'; readonly what: string; readonly why: string; readonly wayOut: string };
+
+/** What this TensorBoard reads, told where no model was logged. */
+export interface Status {
+  readonly runs: readonly { readonly run: string; readonly plugins: readonly string[] }[];
+  readonly logdir: string;
+  readonly tensorboard: string;
+  readonly loader: string;
+  readonly shapes: string;
+  readonly draft: number;
+}
+
+export const models = signal<readonly ModelEntry[] | null>(null); // null before the first answer
+export const current = signal<{ readonly run: string; readonly tag: string; readonly step: number } | null>(null);
+export const loading = signal<Loading>({ state: 'idle' });
+export const record = signal<Record | null>(null);
+export const status = signal<Status | null>(null);
+export const reloadRequest = signal(0); // counts up when the models should be asked for again
+
+export const selection = signal<Selection | null>(null);
+export const openCalls = signal<ReadonlySet<number>>(new Set()); // calls whose group is open in the graph
+export const problemIndex = signal(0); // which of the record's problems the banner tells
+export const problemShown = signal(false); // whether the card of four lines is open
+export const allLabels = signal(false); // every edge labelled, not only where the shape changes
+export const linkRequest = signal(0); // counts up when a link to this view should be copied
+export const helpShown = signal(false); // the sheet of keys
+export const outlineShown = signal(false); // only where the window is too narrow to show it always
+export const notice = signal(''); // one short sentence for a moment, as "link copied"
+export const theme = signal<ThemeName>('light');
+
+/** Where the graph is looked at: centre in graph coordinates, and px per unit; null until it was fitted. */
+export const view = signal<{ readonly x: number; readonly y: number; readonly zoom: number } | null>(null);
+/** Counts up when the graph should bring the selection into sight, or fit everything. */
+export const revealRequest = signal(0);
+export const fitRequest = signal(0);

@@ -1,0 +1,32 @@
+/** Numbers, bytes and types are written as the table shared with Python says. */
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { bytesText, compactDtype, compactType, countText, itemBytes, shapeText } from '../../src/base/format';
+
+interface Table {
+  bytes: [number | null, string][];
+  counts: [number | null, string][];
+  shapes: [number[], string][];
+  types: [string, number[], string, string][];
+  dtypes: [string, string, number | null][];
+}
+const TABLE = JSON.parse(readFileSync(new URL('../../../tests/golden/units.json', import.meta.url), 'utf8')) as Table;
+
+test.each(TABLE.bytes)('%s bytes are written "%s"', (size, text) => {
+  expect(bytesText(size)).toBe(text);
+});
+
+test.each(TABLE.counts)('the count %s is written "%s"', (count, text) => {
+  expect(countText(count)).toBe(text);
+});
+
+test('a negative count has a minus sign, not a hyphen', () => {
+  expect(countText(-1312)).toBe('−1,312');
+});
+
+test('shapes and types are written as in the console', () => {
+  for (const [shape, text] of TABLE.shapes) expect(shapeText(shape)).toBe(text);
+  for (const [dtype, shape, device, text] of TABLE.types) expect(compactType(dtype, shape, device)).toBe(text);
+  for (const [dtype, short, bytes] of TABLE.dtypes) expect([compactDtype(dtype), itemBytes(dtype)]).toEqual([short, bytes]);
+});

@@ -1,0 +1,315 @@
+/** Builds small Records for tests as a model would run: modules are called, ops take tensors and give tensors. */
+
+import { OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, TENSOR_KINDS } from '../src/model/record';
+import type { Endpoint, Finding, Ragged, Record, Severity } from '../src/model/record';
+
+type Kind = (typeof TENSOR_KINDS)[number];
+
+interface ModuleRow {
+  readonly path: string;
+  readonly type: string;
+  readonly config: string;
+  readonly parent: number;
+}
+interface CallRow {
+  readonly module: number;
+  readonly number: number;
+  readonly parent: number;
+  readonly firstOp: number;
+  endOp: number;
+  inputs: readonly number[];
+  outputs: readonly number[];
+  outcome: number;
+}
+interface TensorRow {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly producer: number;
+  readonly kind: Kind;
+  readonly name: string;
+  readonly flags: number;
+  readonly storage: number;
+}
+interface OpRow {
+  readonly name: string;
+  readonly call: number;
+  readonly inputs: readonly number[];
+  readonly outputs: readonly number[];
+  readonly arguments: readonly (readonly [string, string])[];
+  readonly flags: number;
+  readonly line: number;
+}
+
+export interface OpOptions {
+  readonly dtype?: string;
+  readonly args?: readonly (readonly [string, string])[];
+  readonly failed?: boolean;
+  readonly line?: number;
+  readonly viewOf?: number; // a tensor whose storage the outputs share
+}
+
+const NO_FINDING: Finding = {
+  kind: 'linear_in_features',
+  severity: 'error',
+  message: '',
+  module: '',
+  moduleType: '',
+  call: 1,
+  op: '',
+  file: '',
+  line: 0,
+  code: '',
+  got: new Map(),
+  want: new Map(),
+  types: '',
+  origin: null,
+  why: '',
+  torchMessage: '',
+  places: [],
+  marks: [],
+  readings: [],
+  fixes: [],
+  causedBy: -1,
+  opIndex: -1,
+};
+
+function ragged(rows: readonly (readonly number[])[]): Ragged {
+  const offsets = new Int32Array(rows.length + 1);
+  rows.forEach((values, i) => (offsets[i + 1] = (offsets[i] ?? 0) + values.length));
+  return { offsets, values: Int32Array.from(rows.flat()) };
+}
+
+function ints<T>(rows: readonly T[], value: (row: T) => number): Int32Array {
+  return Int32Array.from(rows, value);
+}
+
+/** A table in which equal values share a number. */
+class Interned<T> {
+  private readonly known = new Map<string, number>();
+
+  constructor(readonly values: T[] = []) {
+    values.forEach((value, i) => this.known.set(String(value), i));
+  }
+
+  readonly of = (value: T): number => {
+    const at = this.known.get(String(value)) ?? this.values.push(value) - 1;
+    this.known.set(String(value), at);
+    return at;
+  };
+}
+
+/** `new RecordBuilder('Net')` has the root module and its call open; `build()` closes it. */
+export class RecordBuilder {
+  private readonly modules: ModuleRow[] = [];
+  private readonly moduleByPath = new Map<string, number>();
+  private readonly calls: CallRow[] = [];
+  private readonly tensors: TensorRow[] = [];
+  private readonly ops: OpRow[] = [];
+  private readonly inputs: Endpoint[] = [];
+  private readonly outputs: Endpoint[] = [];
+  private readonly findings: Finding[] = [];
+  private readonly stack: number[] = [];
+  private readonly valueByName = new Map<string, number>();
+  private readonly callsOf = new Map<number, number>();
+  private assuming = false;
+
+  constructor(
+    private readonly name: string,
+    private readonly file = 'net.py',
+  ) {
+    this.module('', name);
+    this.stack.push(this.openCall(0));
+  }
+
+  /** Registers a module; its parents must have been registered before. */
+  module(path: string, type: string, config = ''): void {
+    const parent = path === '' ? -1 : (this.moduleByPath.get(path.slice(0, Math.max(0, path.lastIndexOf('.')))) ?? 0);
+    this.moduleByPath.set(path, this.modules.push({ path, type, config, parent }) - 1);
+  }
+
+  input(name: string, shape: readonly number[], dtype = 'float32'): number {
+    const tensor = this.tensor(shape, dtype, -1, 'input', name);
+    this.inputs.push({ name, tensor, literal: '' });
+    return tensor;
+  }
+
+  /** A parameter, buffer or constant by its dotted name; the same one for the same name. */
+  value(name: string, shape: readonly number[], kind: Kind = 'parameter'): number {
+    const tensor = this.valueByName.get(name) ?? this.tensor(shape, 'float32', -1, kind, name);
+    this.valueByName.set(name, tensor);
+    return tensor;
+  }
+
+  /** An op with one output of that shape; gives the output. */
+  op(name: string, inputs: readonly number[], shape: readonly number[], options: OpOptions = {}): number {
+    return this.opOf(name, inputs, [shape], options)[0] ?? -1;
+  }
+
+  /** An op with several outputs. After a failed one everything is assumed. */
+  opOf(name: string, inputs: readonly number[], shapes: readonly (readonly number[])[], options: OpOptions = {}): number[] {
+    const index = this.ops.length;
+    const flags = (options.failed ? OP_FAILED : 0) | (this.assuming ? OP_ASSUMED : 0);
+    if (options.failed) this.assuming = true;
+    const dtype = options.dtype ?? this.tensors[inputs[0] ?? -1]?.dtype ?? 'float32';
+    const outputs = shapes.map((shape) => this.tensor(shape, dtype, index, 'activation', '', options.viewOf));
+    const call = this.stack.at(-1) ?? -1;
+    this.ops.push({ name, call, inputs, outputs, arguments: options.args ?? [], flags, line: options.line ?? index + 1 });
+    return outputs;
+  }
+
+  /** Calls a registered module; what runs inside is what `body` does. */
+  call(path: string, inputs: readonly number[], body: (...inputs: number[]) => number): number {
+    const failedBefore = this.assuming;
+    const call = this.openCall(this.moduleByPath.get(path) ?? 0);
+    this.stack.push(call);
+    const output = body(...inputs);
+    this.stack.pop();
+    const outcome = failedBefore ? 2 : this.assuming ? 1 : 0;
+    Object.assign(this.calls[call] ?? {}, { endOp: this.ops.length, inputs, outputs: [output], outcome });
+    return output;
+  }
+
+  output(tensor: number, name = 'output'): void {
+    this.outputs.push({ name, tensor, literal: '' });
+  }
+
+  get opCount(): number {
+    return this.ops.length;
+  }
+
+  finding(fields: Partial<Finding> & { readonly severity: Severity }): void {
+    this.findings.push({ ...NO_FINDING, file: this.file, ...fields });
+  }
+
+  private openCall(module: number): number {
+    const number = (this.callsOf.get(module) ?? 0) + 1;
+    this.callsOf.set(module, number);
+    const firstOp = this.ops.length;
+    return (
+      this.calls.push({
+        module,
+        number,
+        parent: this.stack.at(-1) ?? -1,
+        firstOp,
+        endOp: firstOp,
+        inputs: [],
+        outputs: [],
+        outcome: 0,
+      }) - 1
+    );
+  }
+
+  private tensor(shape: readonly number[], dtype: string, producer: number, kind: Kind, name: string, viewOf = -1): number {
+    const storage = this.tensors[viewOf]?.storage ?? this.tensors.length;
+    const flags = this.assuming && producer >= 0 ? TENSOR_ASSUMED : 0;
+    return this.tensors.push({ shape, dtype, producer, kind, name, flags, storage }) - 1;
+  }
+
+  build(): Record {
+    Object.assign(this.calls[0] ?? {}, { endOp: this.ops.length });
+    const text = new Interned(['']);
+    const shapes = new Interned<readonly number[]>();
+    return {
+      name: this.name,
+      completed: !this.assuming,
+      error: '',
+      execution: 'fake',
+      unchecked: [],
+      versions: new Map(),
+      inputs: this.inputs,
+      outputs: this.outputs,
+      totals: { params: null, trainableParams: null, paramBytes: null, bufferBytes: null, inputBytes: null, outputBytes: null },
+      findings: this.findings,
+      childLists: ragged([[]]),
+      modules: moduleColumns(this.modules, text),
+      calls: callColumns(this.calls),
+      tensors: tensorColumns(this.tensors, text, shapes),
+      ...opColumns(this.ops, text),
+      sources: sourceColumns(this.ops, this.file, text),
+      shapes: shapes.values,
+      strings: text.values,
+    };
+  }
+}
+
+function moduleColumns(modules: readonly ModuleRow[], text: Interned<string>): Record['modules'] {
+  const figures = (): Float64Array => new Float64Array(modules.length);
+  return {
+    path: ints(modules, (row) => text.of(row.path)),
+    type: ints(modules, (row) => text.of(row.type)),
+    config: ints(modules, (row) => text.of(row.config)),
+    parent: ints(modules, (row) => row.parent),
+    params: figures(),
+    trainableParams: figures(),
+    paramBytes: figures(),
+    bufferBytes: figures(),
+    sharedWith: ragged(modules.map(() => [])),
+    flags: new Int32Array(modules.length),
+  };
+}
+
+function callColumns(calls: readonly CallRow[]): Record['calls'] {
+  return {
+    module: ints(calls, (row) => row.module),
+    number: ints(calls, (row) => row.number),
+    parent: ints(calls, (row) => row.parent),
+    firstOp: ints(calls, (row) => row.firstOp),
+    endOp: ints(calls, (row) => row.endOp),
+    inputs: ragged(calls.map((row) => row.inputs)),
+    outputs: ragged(calls.map((row) => row.outputs)),
+    outcome: ints(calls, (row) => row.outcome),
+  };
+}
+
+function tensorColumns(
+  tensors: readonly TensorRow[],
+  text: Interned<string>,
+  shapes: Interned<readonly number[]>,
+): Record['tensors'] {
+  return {
+    shape: ints(tensors, (row) => shapes.of(row.shape)),
+    dtype: ints(tensors, (row) => text.of(row.dtype)),
+    device: ints(tensors, () => text.of('cpu')),
+    storage: ints(tensors, (row) => row.storage),
+    producer: ints(tensors, (row) => row.producer),
+    kind: ints(tensors, (row) => TENSOR_KINDS.indexOf(row.kind)),
+    name: ints(tensors, (row) => text.of(row.name)),
+    flags: ints(tensors, (row) => row.flags),
+  };
+}
+
+function opColumns(ops: readonly OpRow[], text: Interned<string>): Pick<Record, 'ops' | 'argumentLists'> {
+  const argumentRows: number[][] = [[]];
+  const argumentsOf = ints(ops, (op) =>
+    op.arguments.length ? argumentRows.push(op.arguments.flatMap(([name, literal]) => [text.of(name), text.of(literal)])) - 1 : 0,
+  );
+  return {
+    argumentLists: ragged(argumentRows),
+    ops: {
+      name: ints(ops, (row) => text.of(row.name)),
+      call: ints(ops, (row) => row.call),
+      source: Int32Array.from(ops.keys()),
+      inputs: ragged(ops.map((row) => row.inputs)),
+      outputs: ragged(ops.map((row) => row.outputs)),
+      arguments: argumentsOf,
+      children: new Int32Array(ops.length),
+      flags: ints(ops, (row) => row.flags),
+    },
+  };
+}
+
+function sourceColumns(ops: readonly OpRow[], file: string, text: Interned<string>): Record['sources'] {
+  const zeros = (): Int32Array => new Int32Array(ops.length);
+  return {
+    file: ints(ops, () => text.of(file)),
+    line: ints(ops, (row) => row.line),
+    endLine: ints(ops, (row) => row.line),
+    column: zeros(),
+    endColumn: zeros(),
+    code: ints(ops, (row) => text.of(`${row.name}(…)`)),
+    function: ints(ops, () => text.of('forward')),
+    text: zeros(),
+    textLine: zeros(),
+    caller: zeros().fill(-1),
+  };
+}
