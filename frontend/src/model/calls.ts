@@ -30,6 +30,13 @@ export function moduleName(record: Record, module: number, below = ''): string {
   return below !== '' && path.startsWith(`${below}.`) ? path.slice(below.length + 1) : path;
 }
 
+/** The end of a module's path that people know it by: `fc1`; of one in a list with its list's name: `layer.0`. */
+export function endOfPath(path: string): string {
+  const parts = path.split('.');
+  const known = parts.findLastIndex((part) => !/^\d+$/.test(part));
+  return parts.slice(Math.max(0, known)).join('.');
+}
+
 /** The last part of an op's name: `conv2d`. */
 export function opName(record: Record, op: number): string {
   const name = text(record, record.ops.name, op);

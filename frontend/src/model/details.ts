@@ -2,7 +2,7 @@
 
 import { compactType } from '../base/format';
 import { argumentsOf } from './arguments';
-import { moduleName, moduleOfOp, moduleType, opFullName, opName, pathOf, typeWithConfig } from './calls';
+import { endOfPath, moduleName, moduleOfOp, moduleType, opFullName, opName, pathOf, typeWithConfig } from './calls';
 import { findingsAt, type Subject } from './findings';
 import { MODULE_LAZY, row, TENSOR_KINDS, TENSOR_REQUIRES_GRAD, type Finding, type Mark, type Record } from './record';
 import { callersOf, placeOf, sourceLines, type Caller, type SourceLine } from './source';
@@ -274,7 +274,7 @@ function moduleFacts(
   const { params, trainableParams, paramBytes, bufferBytes } = record.modules;
   const path = pathOf(record, module);
   return {
-    title: path === '' ? moduleName(record, module) : path.slice(path.lastIndexOf('.') + 1),
+    title: path === '' ? moduleName(record, module) : endOfPath(path),
     type: path === '' ? '' : moduleType(record, module),
     path,
     fullName: typeWithConfig(record, module),
@@ -301,7 +301,7 @@ function fromOf(record: Record, tensor: number, seenFrom: number): string {
   if (producer < 0) return '';
   const module = moduleOfOp(record, producer);
   const path = module < 0 || module === seenFrom ? '' : pathOf(record, module);
-  return path.slice(path.lastIndexOf('.') + 1) || opName(record, producer);
+  return endOfPath(path) || opName(record, producer);
 }
 
 /** A parameter's name is its module's path and its own name. */

@@ -2,6 +2,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { argumentsOf } from '../../src/model/arguments';
+import { endOfPath } from '../../src/model/calls';
 import { callDetails, moduleDetails, opDetails, tensorDetails } from '../../src/model/details';
 import { row, type Record } from '../../src/model/record';
 import { goldenRecord } from '../golden/records';
@@ -102,4 +103,14 @@ test('a tensor tells who made it, who uses it and who shares its memory', () => 
   expect(details.users.map((link) => link.text)).toEqual(['dropout']);
   expect(details.sameMemory.map((link) => link.text)).toContain('f32[4,6,12,12]');
   expect([details.elements, details.bytes]).toEqual([3456, 13824]);
+});
+
+test.each([
+  ['fc1', 'fc1'],
+  ['bert.encoder.layer.0', 'layer.0'],
+  ['blocks.3.mlp.0.1', 'mlp.0.1'],
+  ['0', '0'],
+  ['0.1', '0.1'],
+])('the module %s is known as %s', (path, known) => {
+  expect(endOfPath(path)).toBe(known);
 });

@@ -1,7 +1,7 @@
 /** Ties the graph's stage to the state: what is shown, what is selected, where one looks. */
 
 import { computed, signal, untracked } from '@preact/signals';
-import { grown, unionOf, type Box } from '../../base/geometry';
+import { grown, overlaps, unionOf, type Box } from '../../base/geometry';
 import { measureGraph, remembered } from '../../layout/text_size';
 import type { Graph, GraphPlaces } from '../../model/graph';
 import { buildGraph } from '../../model/graph_build';
@@ -28,10 +28,11 @@ const LEAST_ZOOM = 0.5;
 /** The card of four lines lies over the graph's right side: its width and margins. */
 const CARD_PX = 432;
 const CARD_LEAVES_PX = 400;
-/** The legend and the controls stand in the lower corners: a graph wide enough to meet them keeps clear of both. */
-const CORNER_PX = 250;
+/** The legend and the controls stand in the lower corners: a graph that would meet them keeps clear of both. */
 const LEGEND_PX = 176;
+const LEGEND_HIGH_PX = 160;
 const CONTROLS_PX = 48;
+const CONTROLS_WIDE_PX = 260;
 
 const index = computed<GraphIndex | null>(() => (app.record.value ? graphIndex(app.record.value) : null));
 
@@ -241,14 +242,30 @@ export class GraphController {
     if (!box || size.width === 0) return;
     const free = this.free();
     const plain = framed(box, free, least);
-    const reachesCorners = free.width === size.width && box.w * plain.zoom > size.width - 2 * CORNER_PX;
-    if (!reachesCorners) {
+    if (free.width < size.width || !this.meetsCorners(plain)) {
       this.stage.lookFrom({ ...plain, x: plain.x + (size.width - free.width) / 2 / plain.zoom }, animated);
       return;
     }
     const inner = framed(box, { width: size.width - LEGEND_PX, height: size.height - CONTROLS_PX }, least);
     const shift = { x: -LEGEND_PX / 2 / inner.zoom, y: CONTROLS_PX / 2 / inner.zoom };
     this.stage.lookFrom({ ...inner, x: inner.x + shift.x, y: inner.y + shift.y }, animated);
+  }
+
+  /** Would a node stand under the legend or the controls, seen from there? */
+  private meetsCorners({ x, y, zoom }: Camera): boolean {
+    const { size, scene } = this.stage;
+    const legend = { x: 0, y: size.height - LEGEND_HIGH_PX, w: LEGEND_PX, h: LEGEND_HIGH_PX };
+    const controls = { x: size.width - CONTROLS_WIDE_PX, y: size.height - CONTROLS_PX, w: CONTROLS_WIDE_PX, h: CONTROLS_PX };
+    const seen = (box: Box): Box => ({
+      x: (box.x - x) * zoom + size.width / 2,
+      y: (box.y - y) * zoom + size.height / 2,
+      w: box.w * zoom,
+      h: box.h * zoom,
+    });
+    return (scene?.nodes.items ?? []).some((item) => {
+      const box = seen(item.box);
+      return overlaps(box, legend) || overlaps(box, controls);
+    });
   }
 
   private whole(): Box | null {
