@@ -9,7 +9,7 @@ from tb_shapeplugin.ops.rules import requires
 from tb_shapeplugin.ops.value_ranges import indexed_by_values
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import tensors_in, with_range
-from tb_shapeplugin.tracing.eager import ask_eager
+from tb_shapeplugin.tracing.eager import Answer, ask_eager
 from tb_shapeplugin.tracing.tensors import TensorBook
 from tb_shapeplugin.tracing.values import ValuesOnDemand
 
@@ -24,6 +24,13 @@ class Checks:
     def unchecked(self) -> tuple[str, ...]:
         """What this run could not answer."""
         return tuple(f"the values that index in {name}" for name in dict.fromkeys(self._unknown))
+
+    def for_real(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Answer | None:
+        """What eager does with the call on its real values; None where they would cost too much."""
+        try:
+            return Answer(None, self.values.run(function, args, kwargs, error))
+        except Exception as raised:
+            return None if raised is error else Answer(raised)
 
     def refusal(
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: OpCall, book: TensorBook

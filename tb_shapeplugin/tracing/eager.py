@@ -1,4 +1,4 @@
-"""Asks eager what it says to a call, on operands that take no memory: one zero, expanded."""
+"""Asks eager what it says to a call: on zeros, of large operands on a single one that is expanded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.compat import no_function_modes, real_execution
 from tb_shapeplugin.tracing.substitution import substituted
 
-_LARGEST = 1 << 24  # elements that asking may at most compute on
+_LARGEST = 1 << 24  # elements that may be made to ask
 _CHECKED_FIRST = ("linear", "matmul", "conv", "bmm", "mm")  # these compare sizes and dtypes before they compute
 
 
@@ -39,15 +39,12 @@ def ask_eager(
     if len({tensor.device.type for tensor in operands}) > 1:
         return None
     name = getattr(function, "__name__", "")
-    written = {id(args[0])} if args and writes_first_operand(name) else set()
-    dense = written | {id(tensor) for tensor in operands if not tensor.is_contiguous()}  # strides decide what may be viewed
-    if dense and sum(tensor.numel() for tensor in operands) > _LARGEST:
-        return None
-    if sum(tensor.numel() for tensor in operands) > _LARGEST and not name.startswith(_CHECKED_FIRST):
+    large = sum(tensor.numel() for tensor in operands) > _LARGEST
+    if large and (not name.startswith(_CHECKED_FIRST) or not all(tensor.is_contiguous() for tensor in operands)):
         return None
     try:
         with real_execution(), no_function_modes(), torch.no_grad():
-            real = {id(tensor): _stand_in(tensor, id(tensor) in dense) for tensor in operands} | dict(known or {})
+            real = {id(tensor): _stand_in(tensor, not large) for tensor in operands} | dict(known or {})
             real_args, real_kwargs = substituted((args, dict(kwargs)), real)
             result = function(*real_args, **real_kwargs)
     except Exception as error:

@@ -15,6 +15,7 @@ from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import named_arguments, op_call, tensors_in
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.compat import TorchDispatchMode, is_value_read, op_name, torch_internal
+from tb_shapeplugin.tracing.eager import Answer, ask_eager
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.source import SourceBook, in_users_try
 from tb_shapeplugin.tracing.tensors import TensorBook, dtype_name, shape_of
@@ -33,6 +34,7 @@ class RaisedOp:
     call: OpCall
     error: Exception
     number: int  # of the failure that it is about to become
+    said: Exception | None = None  # what eager raises for the call, None where it wasn't asked
     let_through: bool = False  # did a shape-level kernel run it, and eager refuses it?
     output: Any = None  # what that kernel gave
 
@@ -58,7 +60,6 @@ class GoneOn:
     alternatives: int = 1
     certain: bool = True  # its shape doesn't depend on a guess
     said: Exception | None = None  # what eager raises for the call, where a shape-level kernel raised in its place
-    spurious: bool = False  # eager would not have raised: no failure at all
     ends: bool = False  # nothing plausible stands in: the run ends here
     repaired: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
@@ -180,18 +181,28 @@ class Recorder(TorchFunctionMode):
         if in_users_try(frame, self.sources.bottom):
             self._withheld = (error, write_down)
             raise error
-        gone_on = (
-            self.recovery.after_op(RaisedOp(func, args, kwargs, call, error, len(self.failures), refused_call is not None, output))
-            if self.recovery
-            else None
+        if self.recovery is None:
+            write_down(None)
+            raise error
+        answer = Answer(error) if refused_call is not None else self._second_opinion(func, args, kwargs, error)
+        if answer is not None and answer.error is None:  # eager doesn't raise: no failure
+            self._write(func, args, kwargs, answer.output, [], frame)
+            return answer.output
+        raised = RaisedOp(
+            func, args, kwargs, call, error, len(self.failures), answer.error if answer else None, refused_call is not None, output
         )
-        if gone_on is not None and gone_on.spurious:
-            self._write(func, args, kwargs, gone_on.output, [], frame)
-            return gone_on.output
+        gone_on = self.recovery.after_op(raised)
         write_down(gone_on)
         if gone_on is None or gone_on.ends:
             raise error
         return gone_on.output
+
+    def _second_opinion(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Answer | None:
+        """What eager does where a shape-level kernel raised: told by stand-ins, by real values where it accepts or can't be asked so."""
+        answer = ask_eager(func, args, kwargs)
+        if self.checks is not None and (answer is None or answer.error is None):
+            return self.checks.for_real(func, args, kwargs, error) or answer
+        return answer
 
     def fail(
         self,

@@ -12,7 +12,7 @@ from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome, Trace
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import leaves
 from tb_shapeplugin.tracing.checks import Checks
-from tb_shapeplugin.tracing.compat import is_value_read, quiet_fakes
+from tb_shapeplugin.tracing.compat import is_value_read, original_of, quiet_fakes
 from tb_shapeplugin.tracing.inputs import bound_names, endpoints
 from tb_shapeplugin.tracing.modules import ModuleBook, followed_calls
 from tb_shapeplugin.tracing.python_failures import python_failure
@@ -30,6 +30,8 @@ def _invoke(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 BOTTOM = _invoke.__code__
+
+_COMPILED = "what torch.compile would refuse: compiled modules ran as they were written"
 
 
 class Run:
@@ -59,6 +61,7 @@ class Run:
         self.recorder = Recorder(self.tensors, self.modules, self.sources, recovery, checks)
         self._aten = AtenRecorder(self.recorder, before_op)
         self._outputs: tuple[Endpoint, ...] = ()
+        self._compiled = False  # did the model call a module that torch.compile wrapped?
         self.error: Exception | None = None  # what ended the run, None when it went through
 
     def run(
@@ -98,6 +101,7 @@ class Run:
 
     def _call(self, run: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called, module = module, self._stand_ins.get(id(module), module)
+        self._compiled = self._compiled or original_of(module) is not module
         index = self.modules.find(module, called)
         if index is None:
             return run(module, *args, **kwargs)
@@ -180,6 +184,6 @@ class Run:
             failures=failures,
             inputs=self._inputs,
             outputs=self._outputs,
-            unchecked=unchecked,
+            unchecked=(*unchecked, *((_COMPILED,) if self._compiled else ())),
             versions={"python": platform.python_version(), "torch": torch.__version__},
         )

@@ -14,7 +14,7 @@ from tb_shapeplugin.record.trace import Failure, Trace
 from tb_shapeplugin.record.values import Shape
 from tb_shapeplugin.tracing.arguments import leaves, tensors_in
 from tb_shapeplugin.tracing.compat import no_function_modes
-from tb_shapeplugin.tracing.eager import Answer, ask_eager, writes_first_operand
+from tb_shapeplugin.tracing.eager import writes_first_operand
 from tb_shapeplugin.tracing.modules import unfollowed_calls
 from tb_shapeplugin.tracing.recorder import GoneOn, RaisedModule, RaisedOp
 from tb_shapeplugin.tracing.substitution import substituted
@@ -48,10 +48,7 @@ class GoOn:
             return None
         if raised.let_through and self.go_on:
             return GoneOn(raised.output, tuple(shape_of(t) for t in tensors_in(raised.output)))
-        answer = Answer(raised.error) if raised.let_through else ask_eager(raised.function, raised.args, raised.kwargs)
-        if answer is not None and answer.error is None:
-            return GoneOn(answer.output, (), spurious=True)
-        said = answer.error if answer is not None and isinstance(answer.error, _RECOVERABLE) else None
+        said = raised.said if isinstance(raised.said, _RECOVERABLE) and not isinstance(raised.said, NotImplementedError) else None
         ended = GoneOn(None, (), said=said, ends=True)
         if not self.go_on:
             return ended
