@@ -99,6 +99,17 @@ def gpt2() -> Built:
     return model, (torch.randint(0, 40, (2, 6)),), {}
 
 
+@SEQUENCES.entry("mixtral", needs="transformers", reads_values=True)
+def mixtral() -> Built:
+    """tokens ─ embed ─ 2 × (attention, router ─ 4 experts by grouped products) ─ head.
+
+    The shape-level kernel of the grouped product refuses float32, which eager accepts.
+    """
+    sizes = {"vocab_size": 40, "num_key_value_heads": 2, "num_local_experts": 4, "num_experts_per_tok": 2, **_SIZES}
+    model = _from_config("MixtralForCausalLM", "MixtralConfig", max_position_embeddings=16, **sizes)
+    return model, (), {"input_ids": torch.randint(0, 40, (2, 6)), "use_cache": False}
+
+
 @SEQUENCES.entry("vit", needs="transformers")
 def vit() -> Built:
     """image[1,3,32,32] ─ 16 patches + cls ─ 2 × block ─ ln ─ classifier on cls."""
