@@ -22,6 +22,7 @@ def capture(
     name: str = "model",
     execution: Literal["auto", "fake", "real"] = "auto",
     continue_past_errors: bool = True,
+    verify_fixes: bool = True,
     source: Literal["none", "line", "full"] = "line",
 ) -> Capture:
     """Runs the model once and writes down its modules, ops, shapes and parameters, and what went wrong.
@@ -37,6 +38,7 @@ def capture(
         execution: ``fake`` runs at the shape level on a copy without memory, ``real`` on the data given, ``auto`` at the
             shape level, and for real where forward reads a value.
         continue_past_errors: go on past a failing op with the output it should have had, and find every mismatch at once.
+        verify_fixes: try fixes of what is wrong, by shape-level re-runs, for at most 10 s; False: findings have none.
         source: keep the ``line`` of each op, the ``full`` enclosing function, or ``none``.
 
     Raises:
@@ -51,6 +53,7 @@ def capture(
     positional, keywords = _arguments(model, args, kwargs)
     _refuse_sizes(model, positional, keywords)
     try:
+        from tb_shapeplugin.api.repairing import repaired  # noqa: PLC0415  it re-runs, which needs torch
         from tb_shapeplugin.tracing.execution import Options, examine  # noqa: PLC0415  the tab lives without torch
         from tb_shapeplugin.tracing.subject import Subject  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -63,7 +66,8 @@ def capture(
     trace = examination.trace
     if not trace.completed:
         _refuse_sizes(model, positional, keywords, ran=False)
-    return Capture(record_of(trace, findings(trace)))
+    found = findings(trace)
+    return Capture(record_of(trace, repaired(found, examination) if verify_fixes else found))
 
 
 def refuse_unknown_options(options: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tb_shapeplugin.ops.broadcasting import broadcast_clash, clashing_dims, combined, expand_clash
+from tb_shapeplugin.ops.broadcasting import broadcast_clash, combined, expand_clash
 from tb_shapeplugin.ops.reading import Unreadable, axes_text, axis_missing, rank, replaced, tensor, wrapped
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of, one
 from tb_shapeplugin.ops.splitting import index_outside
@@ -209,10 +209,13 @@ def _index_add_requires(call: OpCall) -> Clash | None:
     if source.ndim == x.ndim and source.shape[at] != index.numel:
         words = f"dim {at} of the source {source} is {source.shape[at]}, the index {index} holds {index.numel}"
         return Clash("index_shape", {"size": source.shape[at]}, {"size": index.numel}, source.id, at, index.id, 0, words)
-    for axis, other in clashing_dims(source.shape, x.shape):
-        if other != at:
-            words = f"dim {axis} of the source {source} is {source.shape[axis]}, of {x} it is {x.shape[other]}"
-            return Clash("index_shape", {"size": source.shape[axis]}, {"size": x.shape[other]}, source.id, axis, x.id, other, words)
+    if source.ndim != x.ndim:
+        words = f"the source {source} has {source.ndim} axes, {x} has {x.ndim}"
+        return Clash("index_shape", {"ndim": source.ndim}, {"ndim": x.ndim}, source.id, other=x.id, words=words)
+    for axis, (got, want) in enumerate(zip(source.shape, x.shape, strict=True)):
+        if axis != at and got != want:  # nothing is broadcast here
+            words = f"dim {axis} of the source {source} is {got}, of {x} it is {want}"
+            return Clash("index_shape", {"size": got}, {"size": want}, source.id, axis, x.id, axis, words)
     return None
 
 

@@ -94,6 +94,19 @@ def _pack_requires(call: OpCall) -> Clash | None:
     return Clash("seq_lengths", {"lengths": count}, {"batch": x.shape[batch_dim]}, operand, 0, x.id, batch_dim, words)
 
 
+def _weights(call: OpCall) -> tuple[Operand, ...]:
+    """The flat weights of a kernel: the first tuple of matrices after the input; a packed one has batch sizes and states before."""
+    for value in call.args[1:]:
+        if isinstance(value, tuple) and value and all(isinstance(item, Operand) and item.kind == "parameter" for item in value):
+            return tuple(item for item in value if isinstance(item, Operand))
+    raise Unreadable(f"{call.name} without weights")
+
+
+def _kernel_requires(call: OpCall) -> Clash | None:
+    weight = _weights(call)[0]
+    return _size_clash(tensor(call, 0, "input"), weight.shape[-1]) if weight.ndim == 2 else None
+
+
 def with_attributes(call: OpCall, attributes: Mapping[str, int | str | bool | tuple[int, ...]]) -> OpCall:
     """A module's call with its plain attributes as keyword arguments; what the caller gave has precedence.
 
@@ -106,5 +119,6 @@ def with_attributes(call: OpCall, attributes: Mapping[str, int | str | bool | tu
 
 
 RULES.register("RNN", "LSTM", "GRU")(Rule(_layer_requires))
+RULES.register("lstm", "gru", "rnn_tanh", "rnn_relu")(Rule(_kernel_requires))
 RULES.register("RNNCell", "LSTMCell", "GRUCell")(Rule(_cell_requires))
 RULES.register("pack_padded_sequence")(Rule(_pack_requires))

@@ -9,9 +9,11 @@ from tb_shapeplugin.ops.rules import requires
 from tb_shapeplugin.ops.value_ranges import indexed_by_values
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import tensors_in, with_range
-from tb_shapeplugin.tracing.eager import Answer, ask_eager
+from tb_shapeplugin.tracing.eager import Answer, ask_eager, refuses_view
 from tb_shapeplugin.tracing.tensors import TensorBook
 from tb_shapeplugin.tracing.values import ValuesOnDemand
+
+_VIEWS = {"view", "view_as", "unflatten"}
 
 
 class Checks:
@@ -51,6 +53,9 @@ class Checks:
                 known = {} if content is None else {id(index): content}
             elif index is not None and index.numel():
                 self._unknown.append(call.short_name)
+        if call.short_name in _VIEWS and not all(tensor.is_contiguous() for tensor in tensors_in((args, kwargs))):
+            error = refuses_view(function, args, kwargs)
+            return (error, call) if error is not None else None
         clash = requires(call)
         if clash is None:
             return None

@@ -11,6 +11,8 @@ from tb_shapeplugin.tracing.compat import no_function_modes, real_execution
 from tb_shapeplugin.tracing.substitution import substituted
 
 _LARGEST = 1 << 24  # elements that may be made to ask
+# Their kernels follow what batch sizes and lengths say through memory: made-up ones would lead them astray.
+_READS_MEMORY = {"lstm", "gru", "rnn_tanh", "rnn_relu", "_pack_padded_sequence", "_pad_packed_sequence"}
 _CHECKED_FIRST = ("linear", "matmul", "conv", "bmm", "mm")  # these compare sizes and dtypes before they compute
 
 
@@ -39,6 +41,8 @@ def ask_eager(
     if len({tensor.device.type for tensor in operands}) > 1:
         return None
     name = getattr(function, "__name__", "")
+    if name in _READS_MEMORY:
+        return None
     large = sum(tensor.numel() for tensor in operands) > _LARGEST
     if large and (not name.startswith(_CHECKED_FIRST) or not all(tensor.is_contiguous() for tensor in operands)):
         return None
@@ -50,6 +54,19 @@ def ask_eager(
     except Exception as error:
         return Answer(error)
     return Answer(None, substituted(result, {id(t): torch.zeros(tuple(t.shape), dtype=t.dtype) for t in tensors_in(result)}))
+
+
+def refuses_view(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+    """What eager raises for a view of tensors that aren't contiguous; shape-level kernels let some through. Needs no memory."""
+    operands = tensors_in((args, kwargs))
+    try:
+        with real_execution(), no_function_modes(), torch.no_grad():
+            strided = {id(t): torch.empty_strided(tuple(t.shape), t.stride(), dtype=t.dtype, device="meta") for t in operands}
+            real_args, real_kwargs = substituted((args, dict(kwargs)), strided)
+            function(*real_args, **real_kwargs)
+    except Exception as error:
+        return error
+    return None
 
 
 def writes_first_operand(name: str) -> bool:

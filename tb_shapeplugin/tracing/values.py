@@ -1,6 +1,7 @@
 """Real values on demand: only the slice of ops that a value depends on runs for real, under a budget, nothing twice."""
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,19 @@ from tb_shapeplugin.tracing.substitution import substituted
 
 # Multiply-adds that all slices of one run may cost together: about a second of one core.
 BUDGET = 10_000_000_000
+
+
+_trials = threading.local()
+
+
+@contextlib.contextmanager
+def only_trying() -> Iterator[None]:
+    """Inside, nothing runs for real: calls with changed operands, tried to go on past a failure, are nobody's."""
+    _trials.running = True
+    try:
+        yield
+    finally:
+        _trials.running = False
 
 
 class Unknowable(Exception):
@@ -88,7 +102,9 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         return result
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception) -> Any:
-        """That call on real values, its tensors as fakes; ``error`` again where the budget doesn't allow it."""
+        """That call on real values, its tensors as fakes; ``error`` again in a trial, and where the budget doesn't allow it."""
+        if getattr(_trials, "running", False):
+            raise error
         try:
             real_args, real_kwargs = self._contents((args, kwargs))
         except Unknowable:

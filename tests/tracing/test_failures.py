@@ -202,3 +202,48 @@ def test_a_model_that_completes_has_no_failure(name: str) -> None:
     trace = traced(name)
     assert (trace.completed, trace.error, trace.failures) == (True, "", ())
     assert not any(op.failed or op.assumed for op in trace.ops)
+
+
+def added(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+    """An in-place sum by index."""
+    return torch.zeros_like(x).index_add_(0, index, source)
+
+
+LET_THROUGH: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "a view across a transposed axis": (lambda x: x.transpose(1, 2).view(5, 1, 12), (torch.ones(5, 3, 4),)),
+    "a source that would have to be broadcast": (added, (torch.ones(5, 3), torch.tensor([0, 1]), torch.ones(2, 1))),
+    "float64 into a float32 product": (lambda x: x @ torch.ones(3, 2), (torch.ones(4, 3, dtype=torch.float64),)),
+    "an index outside the table": (nn.Embedding(10, 4), (torch.tensor([3, 10]),)),
+    "a class outside the classes": (nn.CrossEntropyLoss(), (torch.ones(2, 3), torch.tensor([0, 3]))),
+    "a negative class that isn't ignored": (nn.CrossEntropyLoss(), (torch.ones(2, 3), torch.tensor([0, -1]))),
+    "a mask of another size": (lambda x, mask: x[mask], (torch.ones(5, 3), torch.ones(4, dtype=torch.bool))),
+}
+
+
+@pytest.mark.parametrize("what", LET_THROUGH)
+def test_what_shape_level_kernels_let_through_is_told_with_eagers_words(what: str) -> None:
+    """Eager refuses the call; so does the capture, in the same words."""
+    model, args = LET_THROUGH[what]
+    with pytest.raises((RuntimeError, IndexError)) as caught:
+        model(*args)
+    trace = run(model, args)
+    assert [failure.message for failure in trace.failures] == [str(caught.value)]
+
+
+def test_a_class_that_is_ignored_is_no_failure() -> None:
+    """-100 stands for no class."""
+    assert run(nn.CrossEntropyLoss(), (torch.ones(2, 3), torch.tensor([0, -100]))).completed
+
+
+def test_a_packed_sequence_of_another_width_fails_like_any_other() -> None:
+    """Its kernel reads memory that a made-up operand doesn't have: nothing is tried on it for real, and the process lives."""
+    model, args, kwargs = built("packed_lstm")
+    model.lstm = nn.LSTM(24, model.lstm.hidden_size, batch_first=True, bidirectional=model.lstm.bidirectional)
+    trace = run(model, args, kwargs)
+    assert [failure.call.short_name for failure in trace.failures][:1] == ["lstm"]
+
+
+def test_trials_on_changed_inputs_leave_no_ops_behind() -> None:
+    """To go on past a layer's own check, inputs are made up: they are no part of the model."""
+    model, args = nn.Sequential(nn.LSTM(32, 8, batch_first=True)), (torch.ones(2, 5, 64),)
+    assert [op.name for op in run(model, args).ops] == [op.name for op in run(model, args, execution="real").ops]

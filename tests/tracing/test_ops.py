@@ -165,6 +165,7 @@ READS = {
     "branch_on_values": "tests/zoo/data.py:",
     "boolean_mask": "tests/zoo/data.py:",
     "bert": "transformers/masking_utils.py:",
+    "mixtral": "transformers/masking_utils.py:",
     "nn_transformer": "a place that torch doesn't tell",  # no line of a user is on the stack
 }
 

@@ -19,6 +19,7 @@ from tb_shapeplugin.tracing.modules import unfollowed_calls
 from tb_shapeplugin.tracing.recorder import GoneOn, RaisedModule, RaisedOp
 from tb_shapeplugin.tracing.substitution import substituted
 from tb_shapeplugin.tracing.tensors import shape_of
+from tb_shapeplugin.tracing.values import only_trying
 
 # Reads and conversions: what comes out of them is no tensor that could be assumed.
 _NEVER = {"__get__", "__bool__", "item", "__index__", "__len__", "size", "tolist", "numpy", "__float__", "__int__"}
@@ -64,9 +65,13 @@ class GoOn:
         """What stands in for a module that raised: its output on inputs that it accepts; None at the root."""
         if raised.is_root or not self.go_on or not isinstance(raised.error, _RECOVERABLE):
             return None
+        with no_function_modes():
+            return self._on_changed_inputs(raised)
+
+    def _on_changed_inputs(self, raised: RaisedModule) -> GoneOn | None:
         for changed, original, args, kwargs in _changed_inputs(raised):
             try:
-                with no_function_modes(), unfollowed_calls():
+                with only_trying(), unfollowed_calls():
                     output = raised.run(raised.module, *args, **kwargs)
             except Exception:
                 continue
@@ -105,7 +110,8 @@ def _repaired_calls(raised: RaisedOp) -> Iterator[GoneOn]:
             return
         args, kwargs = substituted((raised.args, raised.kwargs), {id(tensor): torch.zeros(shape, dtype=dtype, device=tensor.device)})
         try:
-            output = raised.function(*args, **kwargs)
+            with only_trying():
+                output = raised.function(*args, **kwargs)
         except Exception:
             continue
         best = cost

@@ -1,0 +1,168 @@
+"""What a fix is made from: a failing call with its surroundings, and the questions that all kinds of fixes ask of it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from tb_shapeplugin.ops.rules import requires
+from tb_shapeplugin.record.finding import Clash, Finding, Fix
+from tb_shapeplugin.record.trace import CallFact, Failure, ModuleFact, OpFact, Trace
+from tb_shapeplugin.record.values import OpCall, Operand, Shape, Value
+
+Change: TypeAlias = Mapping[str, Any]  # Any: values are of the type of what they replace
+
+_LAYERS = re.compile(
+    r"(Lazy)?(Linear|NonDynamicallyQuantizableLinear|Bilinear|Identity|Conv(Transpose)?[123]d|\w*Norm([123]d)?|Embedding(Bag)?|(LSTM|GRU|RNN)(Cell)?|"
+    r"MultiheadAttention|Transformer\w*|Unflatten|Flatten|\w*Pool[123]d|\w*Loss|Pixel(Uns|S)huffle|Upsample\w*|Fold|Unfold|\w*Pad[123]d|"
+    r"Softmax\w*|LogSoftmax|\w*ReLU|GELU|SiLU|GLU|Sigmoid|Tanh|Dropout\w*|CosineSimilarity|PairwiseDistance|ChannelShuffle)$"
+)
+_LONGEST_WALK = 500  # ops that a walk back visits
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fix that may be tried. ``effort`` orders candidates, the most plausible (below 1) first."""
+
+    fix: Fix
+    effort: float = 1.0
+    reshapes: bool = False  # other shapes downstream are what it is for, and no sign of a coincidence
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A failure with what was found about it."""
+
+    trace: Trace
+    failure: Failure
+    finding: Finding
+    clash: Clash | None
+
+    @property
+    def call(self) -> OpCall:
+        """The call that failed."""
+        return self.failure.call
+
+    @property
+    def kind(self) -> str:
+        """The kind of mismatch."""
+        return self.finding.kind
+
+    @cached_property
+    def module(self) -> ModuleFact | None:
+        """The module that it failed in, None outside any."""
+        return self.trace.modules[self.failure.module] if self.failure.module >= 0 else None
+
+    @property
+    def path(self) -> str:
+        """That module's dotted path."""
+        return self.module.path if self.module else ""
+
+    @cached_property
+    def layer(self) -> ModuleFact | None:
+        """The failing module where it is one of torch's own layers: its arguments can be changed, its code can't."""
+        return self.module if self.module is not None and is_layer(self.module) else None
+
+    @cached_property
+    def module_call(self) -> CallFact | None:
+        """The call of the failing module, None outside any."""
+        call = self.trace.ops[self.failure.op].call
+        return self.trace.calls[call] if call >= 0 else None
+
+    def numbers(self) -> tuple[int | None, int | None]:
+        """What is had and what is wanted, where each is one number."""
+        got, want = list(self.finding.got.values()), list(self.finding.want.values())
+        return (got[0] if len(got) == 1 else None), (want[0] if len(want) == 1 else None)
+
+    def operand(self, tensor: int) -> Operand | None:
+        """The failing call's operand of that id."""
+        return next((operand for operand in self.call.operands() if operand.id == tensor), None)
+
+    def fits(self, *operands: Operand) -> bool:
+        """Would the call run, as far as the rules know, with these operands in the place of those of their ids?"""
+        if self.call.name.startswith("python."):
+            return True
+        attributes = self.module.attributes if self.module else None
+        return requires(with_operands(self.call, {operand.id: operand for operand in operands}), attributes) is None
+
+    def input_name(self, tensor: int) -> str | int | None:
+        """The model's argument that a tensor is: its name, or its position among ``*args``; None where it is none, or nested."""
+        endpoint = next((endpoint for endpoint in self.trace.inputs if endpoint.tensor == tensor), None)
+        if endpoint is None:
+            return None
+        if endpoint.name.isidentifier():
+            return endpoint.name
+        found = re.fullmatch(r"args\[(\d+)\]", endpoint.name)
+        return int(found[1]) if found else None
+
+    def upstream(self, tensor: int) -> Iterator[int]:
+        """The tensors that a tensor was computed from, the nearest first; no parameters."""
+        waiting, seen = [tensor], {tensor}
+        while waiting and len(seen) < _LONGEST_WALK:
+            here = waiting.pop(0)
+            yield here
+            producer = self.trace.tensors[here].producer
+            for source in self.trace.ops[producer].inputs if producer >= 0 else ():
+                if source not in seen and self.trace.tensors[source].kind not in ("parameter", "buffer"):
+                    seen.add(source)
+                    waiting.append(source)
+
+    def makers(self, tensor: int) -> Iterator[OpFact]:
+        """The ops that a tensor was computed by, the nearest first."""
+        for here in self.upstream(tensor):
+            producer = self.trace.tensors[here].producer
+            if producer >= 0:
+                yield self.trace.ops[producer]
+
+    def module_of(self, op: OpFact) -> ModuleFact | None:
+        """The module that an op ran in."""
+        return self.trace.modules[self.trace.calls[op.call].module] if op.call >= 0 else None
+
+    def call_change(self, op: OpFact, /, **change: Any) -> Change:
+        """A change of the call that an op of the trace was."""
+        name, path = op.name.rpartition(".")[2], _path(self, op)
+        flat = self.trace.modules[0].config == "function"
+        index = 0
+        for other in self.trace.ops:
+            if other is op:
+                break
+            index += other.name.rpartition(".")[2] == name and (flat or _path(self, other) == path)
+        return {"call": name, "module": "" if flat else path, "index": index, **change}
+
+    @property
+    def op(self) -> OpFact:
+        """The failing call as an op of the trace."""
+        return self.trace.ops[self.failure.op]
+
+
+def _path(situation: Situation, op: OpFact) -> str:
+    module = situation.module_of(op)
+    return module.path if module else ""
+
+
+def is_layer(module: ModuleFact) -> bool:
+    """Is it one of torch's own layers?"""
+    return _LAYERS.fullmatch(module.type) is not None
+
+
+def with_operands(call: OpCall, operands: Mapping[int, Operand]) -> OpCall:
+    """The call with some operands replaced by id.
+
+    Example:
+        >>> x = Operand(0, (4, 3), "float32")
+        >>> str(with_operands(OpCall("torch.relu", (x,)), {0: replace(x, shape=(12,))}).args[0])
+        'f32[12]'
+    """
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Operand):
+            return operands.get(value.id, value)
+        return tuple(map(change, value)) if isinstance(value, tuple) else value
+
+    return OpCall(call.name, tuple(map(change, call.args)), {name: change(value) for name, value in call.kwargs.items()})
+
+
+def with_shape(operand: Operand, shape: Shape) -> Operand:
+    """The operand with another shape."""
+    return replace(operand, shape=shape)

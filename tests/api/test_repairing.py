@@ -1,0 +1,213 @@
+"""A fix is verified only where the whole model then completes, together with the best fixes of the other findings."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import tb_shapeplugin as shapes
+from tb_shapeplugin.analyse.findings import findings
+from tb_shapeplugin.api.repairing import Budget, repaired
+from tb_shapeplugin.record.finding import Finding, Fix
+from tb_shapeplugin.record.trace import Trace
+from tb_shapeplugin.tracing.changes import Change, applied
+from tb_shapeplugin.tracing.execution import Examination, Options, examine
+from tb_shapeplugin.tracing.subject import Subject
+
+
+class ThreeFaults(nn.Module):
+    """x[2,3,16,16] ─ conv 1→8 ✗ ─ mean ─ fc 100→5 ✗ ─ out 9→2 ✗."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.fc, self.out = nn.Conv2d(1, 8, 3, padding=1), nn.Linear(100, 5), nn.Linear(9, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.out(torch.relu(self.fc(self.conv(x).mean((2, 3)))))
+
+
+class Widened(nn.Module):
+    """x[2,16,8,8] ─ norm 8 ✗ ─ flatten ─ fc 784 ✗: what fc has to take depends on how norm is mended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.fc = nn.BatchNorm2d(8), nn.Linear(784, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc(self.norm(x).flatten(1))
+
+
+class Swallowed(nn.Module):
+    """x[5,1,6,6] ─ conv ─ view(-1, 8·144) ✗ ─ fc 8·144: right only with another fc, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.fc = nn.Conv2d(1, 4, 3, padding=1), nn.Linear(8 * 144, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc(self.conv(x).view(-1, 8 * 144))
+
+
+class Unmendable(nn.Module):
+    """x[4,6] ─ fc 7 ✗, and a[2,5,6] @ b[2,7,8] ✗: nothing is known that makes 6 meet 7."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(7, 3)
+
+    def forward(self, x: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return self.fc(x).sum() + (a @ b).sum()
+
+
+def examined(model: Any, *args: Any) -> Examination:
+    """The run of a model that fails."""
+    return examine(Subject("model", model, args, {}), Options())
+
+
+def mended(model: nn.Module, *args: Any, budget: Budget | None = None) -> tuple[Finding, ...]:
+    """Its findings with their fixes."""
+    examination = examined(model, *args)
+    return repaired(findings(examination.trace), examination, budget)
+
+
+def verified(finding: Finding) -> list[Fix]:
+    """Those that carry a tick."""
+    return [fix for fix in finding.fixes if fix.verified]
+
+
+def run_for_real(model: nn.Module, args: tuple[Any, ...], fixes: Sequence[Fix]) -> None:
+    """Applies the fixes to the real model, one after the other, and calls it."""
+    subject = applied([change for fix in fixes for change in fix.changes], Subject("model", model, args, {}))
+    subject.model(*subject.args)
+
+
+def test_three_independent_faults_are_repaired_together() -> None:
+    """The first fixes of all three make the real model run; each finding has its own."""
+    x = torch.randn(2, 3, 16, 16)
+    found = mended(ThreeFaults(), x)
+    assert [verified(finding)[0].text for finding in found] == ["nn.Conv2d(3, 8, 3, padding=1)", "nn.Linear(8, 5)", "nn.Linear(5, 2)"]
+    run_for_real(ThreeFaults(), (x,), [verified(finding)[0] for finding in found])
+
+
+def test_a_further_fix_is_verified_only_beside_the_first_ones_of_the_others() -> None:
+    """Every fix with a tick runs for real in the place of its finding's first one."""
+    x = torch.randn(2, 3, 16, 16)
+    found = mended(ThreeFaults(), x)
+    firsts = [verified(finding)[0] for finding in found]
+    for at, finding in enumerate(found):
+        for fix in verified(finding):
+            if not any("call" in change for change in fix.changes):
+                run_for_real(ThreeFaults(), (x,), [*firsts[:at], fix, *firsts[at + 1 :]])
+
+
+def test_a_fix_that_runs_alone_but_not_beside_the_others_has_no_tick() -> None:
+    """in_features=512 repairs fc as it was met, but not behind a norm of 16 channels: the fix is made for what norm's leaves."""
+    norm, fc = mended(Widened(), torch.randn(2, 16, 8, 8))
+    assert verified(norm)[0].text == "nn.BatchNorm2d(16)"
+    assert [fix.text for fix in verified(fc)] == ["nn.Linear(1024, 10)"]
+    assert "nn.Linear(512, 10)" not in [fix.text for fix in verified(fc)]
+
+
+def test_a_fix_that_uncovers_another_fault_brings_its_repair_along() -> None:
+    """Two changes that only run together are one fix."""
+    (finding,) = mended(Swallowed(), torch.randn(5, 1, 6, 6))
+    first = verified(finding)[0]
+    assert first.text == "view(-1, 144) and nn.Linear(144, 3)" and len(first.changes) == 2
+
+
+def test_nothing_is_verified_where_one_fault_has_no_fix() -> None:
+    """What repairs one of two faults doesn't make the model run; it is told without a tick."""
+    found = mended(Unmendable(), torch.randn(4, 6), torch.randn(2, 5, 6), torch.randn(2, 7, 8))
+    assert len(found) == 2
+    assert not any(verified(finding) for finding in found)
+    assert [fix.text for fix in found[0].fixes][:1] == ["nn.Linear(6, 3)"]
+
+
+def test_equal_faults_at_many_places_are_repaired_by_one_fix() -> None:
+    """Twelve equal layers with the same mistake: one finding, one fix that changes all of them."""
+
+    def built() -> nn.Module:
+        return nn.Sequential(*(nn.Sequential(nn.Linear(8, 16), nn.Linear(12, 8)) for _ in range(12)))
+
+    (finding,) = mended(built(), torch.randn(3, 8))
+    first = verified(finding)[0]
+    assert {change["module"] for change in first.changes} == {f"{place}.1" for place in range(12)}
+    assert first.text == "nn.Linear(16, 8), and the same in 11 more places"
+    run_for_real(built(), (torch.randn(3, 8),), [first])
+
+
+def test_findings_that_follow_from_another_keep_pointing_to_it() -> None:
+    """caused_by is one of the findings that come back, also when that one was made anew with its fixes."""
+    examination = examined(ThreeFaults(), torch.randn(2, 3, 16, 16))
+    first, second, *rest = findings(examination.trace)
+    second = replace(second, caused_by=first)
+    back = repaired((first, second, *rest), examination)
+    assert back[1].caused_by is back[0] and back[0].fixes and not back[1].fixes
+
+
+def test_the_budget_is_kept() -> None:
+    """No more re-runs than allowed; without any, nothing is verified and nothing raises."""
+    examination = examined(ThreeFaults(), torch.randn(2, 3, 16, 16))
+    retry, passes = examination.retry, []
+    assert retry is not None
+
+    def counted(changes: Sequence[Change]) -> Trace | None:
+        passes.append(changes)
+        return retry(changes)
+
+    told = findings(examination.trace)
+    repaired(told, replace(examination, retry=counted), Budget(passes=5))
+    assert len(passes) <= 5
+    assert not any(verified(finding) for finding in repaired(told, examination, Budget(seconds=0.0)))
+
+
+def test_trouble_in_trying_never_comes_out() -> None:
+    """A twin that breaks costs the fixes, not the diagnosis."""
+    examination = examined(ThreeFaults(), torch.randn(2, 3, 16, 16))
+
+    def breaks(_changes: Sequence[Change]) -> Trace | None:
+        raise MemoryError("no room for a twin")
+
+    told = findings(examination.trace)
+    assert repaired(told, replace(examination, retry=breaks)) == told
+
+
+def test_a_real_run_has_no_twin_and_gets_suggestions_only() -> None:
+    """Without anything to ask, fixes are offered but none has a tick."""
+    model, x = ThreeFaults(), torch.randn(2, 3, 16, 16)
+    (finding, *_) = shapes.capture(model, x, execution="real").findings
+    assert finding.fixes and not verified(finding) and len(finding.fixes) <= 2
+
+
+def test_a_call_is_counted_as_whoever_applies_the_fix_will_count_it() -> None:
+    """A plain function has no modules of its own: calls inside a module that it uses count among its calls."""
+    inner = nn.Sequential(nn.Flatten(1), nn.Unflatten(1, (2, 3)))
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return inner(x).flatten(1) @ torch.ones(2, 3).cumsum(0)
+
+    examination = examined(step, torch.randn(4, 6))
+    (finding,) = repaired(findings(examination.trace), examination)
+    assert examination.retry is not None
+    second = {"call": "flatten", "module": "", "index": 1, "arguments": [0, 1]}
+    answer = examination.retry([second])
+    assert answer is not None and [op for op in answer.ops if op.name.endswith(".flatten")][1].arguments[1:] == (
+        ("start_dim", "0"),
+        ("end_dim", "1"),
+    )
+    assert examination.retry([{**second, "module": "inner"}]) is None
+    assert finding.kind == "matmul_dims"
+
+
+@pytest.mark.parametrize("verify_fixes", [True, False])
+def test_the_option_of_capture_decides(verify_fixes: bool) -> None:
+    """verify_fixes=False costs no re-run and gives no fixes; the model is as it was in both."""
+    model, x = ThreeFaults(), torch.randn(2, 3, 16, 16)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    cap = shapes.capture(model, x, verify_fixes=verify_fixes)
+    assert all(bool(finding.fixes) is verify_fixes for finding in cap.findings)
+    assert str(model) == str(ThreeFaults())
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
