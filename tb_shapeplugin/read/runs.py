@@ -51,7 +51,7 @@ class Runs:
         found: dict[str, dict[str, LoggedModel]] = {}
         for run, tags in tensors.items():
             for tag in tags:
-                problem = "It is stored as a tensor, not as a blob, by something else than Shapes. Log the model with add_shapes."
+                problem = "This record is stored as a tensor, not as a blob, by something else than Shapes. Log the model with add_shapes."
                 found.setdefault(run, {})[tag] = LoggedModel(tag, (), None, problem)
         for run, tags in blobs.items():
             for tag, listed in tags.items():
@@ -71,13 +71,13 @@ class Runs:
             raise NothingThere(f"There is no record {tag!r}{at} in run {run!r}. It may have been sampled away: reload, and choose another.")
         values = series[-1].values
         if not values:
-            raise RecordError("It is an empty sequence of blobs. Log the model again.")
+            raise RecordError("This record is an empty sequence of blobs. Log the model again.")
         try:
             return bytes(self.data_provider.read_blob(ctx=self.context, blob_key=values[0].blob_key))
         except errors.NotFoundError as error:
             raise NothingThere(f"The record {tag!r} of run {run!r} is gone. The logs changed: reload.") from error
         except (IndexError, TypeError, ValueError) as error:
-            raise RecordError(f"It is no sequence of blobs ({error}). Log the model again.") from error
+            raise RecordError(f"This record is no sequence of blobs ({error}). Log the model again.") from error
 
     def plugins_by_run(self) -> dict[str, tuple[str, ...]]:
         """Every run with the plugins that have data in it, in the order of their names."""

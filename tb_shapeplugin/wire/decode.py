@@ -36,14 +36,14 @@ def decode(data: bytes) -> Record:
     message = unpack(data)
     draft = _leading_draft(message)
     if draft is None:
-        raise RecordError("It holds something else than a record. Log the model again.")
+        raise RecordError("This holds something else than a record. Log the model again.")
     if draft != RECORD_DRAFT:
         raise RecordError(another_draft(draft))
     try:
         record = _record(RecordMessage.FromString(message))
         check(record)
     except DecodeError as error:
-        raise RecordError("It holds something else than a record. Log the model again.") from error
+        raise RecordError("This holds something else than a record. Log the model again.") from error
     except (ValueError, RecursionError) as error:
         raise RecordError(f"Its tables contradict each other: {error}. Log the model again.") from error
     return record

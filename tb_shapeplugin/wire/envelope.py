@@ -59,27 +59,30 @@ def digest(data: bytes) -> str:
 def _pieces(data: bytes) -> Iterator[bytes]:
     """The message bit by bit, so that no stream makes us hold more than is kept on purpose."""
     if not data.startswith(_HEADER[:3]):
-        raise RecordError(f"It is not gzip: {len(data)} bytes that begin with {data[:4]!r}. Log the model again.")
+        raise RecordError(f"This record is not gzip: {len(data)} bytes that begin with {data[:4]!r}. Log the model again.")
     inflate, size = zlib.decompressobj(16 + zlib.MAX_WBITS), 0
     for start in range(0, len(data), _SLICE):
         if inflate.eof:
-            raise RecordError("It is damaged: bytes follow its end. Log the model again.")
+            raise RecordError("This record is damaged: bytes follow its end. Log the model again.")
         pending = data[start : start + _SLICE]
         while pending:
             piece = _inflate(inflate, pending)
             size += len(piece)
             if size > MAX_MESSAGE_BYTES:
-                raise RecordError(f"It unpacks to more than {MAX_MESSAGE_BYTES:,} bytes, more than any record may have.")
+                raise RecordError(f"This record unpacks to more than {MAX_MESSAGE_BYTES:,} bytes, more than any record may have.")
             yield piece
             pending = inflate.unconsumed_tail
     if inflate.unused_data:
-        raise RecordError("It is damaged: bytes follow its end. Log the model again.")
+        raise RecordError("This record is damaged: bytes follow its end. Log the model again.")
     if not inflate.eof:
-        raise RecordError(f"It is cut off after {len(data)} bytes. Was the run still writing, or the disk full? Log the model again.")
+        raise RecordError(
+            f"This record is cut off after {len(data)} bytes. Was the run still writing, or the disk full? Log the model again."
+        )
 
 
 def _inflate(inflate: "zlib._Decompress", pending: bytes) -> bytes:
     try:
         return inflate.decompress(pending, _PIECE)
     except zlib.error as error:
-        raise RecordError(f"It is damaged: {error}. Copy the event file anew, or log the model again.") from error
+        damage = f"its checksum does not match, or it can't be unpacked ({error})"
+        raise RecordError(f"This record is damaged: {damage}. Copy the event file anew, or log the model again.") from error

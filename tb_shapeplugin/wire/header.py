@@ -81,4 +81,4 @@ def another_draft(draft: int) -> str:
     """The sentence for a record of another draft."""
     which = "a newer" if draft > RECORD_DRAFT else "an older"
     way_out = "Install that version of tb-shapeplugin" if draft > RECORD_DRAFT else "Log the model again"
-    return f"It was written by {which} version (draft {draft}; this one reads draft {RECORD_DRAFT}). {way_out}."
+    return f"This record was written by {which} version (draft {draft}; this one reads draft {RECORD_DRAFT}). {way_out}."

@@ -143,7 +143,7 @@ def test_garbage_leaves_the_others_readable(served: TensorBoard, run: str) -> No
         assert bad.status == 404 and (not problems or "stored as a tensor" in problems[0])
     else:
         assert bad.status == 422
-        assert bad.json()["error"].startswith("It is ") and bad.json()["error"].endswith(".")
+        assert bad.json()["error"].startswith("This record is ") and bad.json()["error"].endswith(".")
 
 
 def test_status_tells_an_empty_tab_what_it_needs(served: TensorBoard, logdir: Any) -> None:

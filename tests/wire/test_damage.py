@@ -33,14 +33,14 @@ def flipped(at: int) -> bytes:
 
 
 DAMAGED = {
-    "nothing": (b"", "It is not gzip: 0 bytes"),
-    "text": (b"hello, record", "It is not gzip: 13 bytes that begin with b'hell'"),
-    "the magic alone": (GOOD[:3], "It is cut off after 3 bytes"),
-    "half": (GOOD[: len(GOOD) // 2], "It is cut off after"),
-    "all but a byte": (GOOD[:-1], "It is cut off after"),
-    "a flipped checksum": (flipped(len(GOOD) - 6), "It is damaged"),
-    "a byte more": (GOOD + b"\x00", "It is damaged: bytes follow its end"),
-    "two members": (GOOD + GOOD, "It is damaged: bytes follow its end"),
+    "nothing": (b"", "This record is not gzip: 0 bytes"),
+    "text": (b"hello, record", "This record is not gzip: 13 bytes that begin with b'hell'"),
+    "the magic alone": (GOOD[:3], "This record is cut off after 3 bytes"),
+    "half": (GOOD[: len(GOOD) // 2], "This record is cut off after"),
+    "all but a byte": (GOOD[:-1], "This record is cut off after"),
+    "a flipped checksum": (flipped(len(GOOD) - 6), "This record is damaged"),
+    "a byte more": (GOOD + b"\x00", "This record is damaged: bytes follow its end"),
+    "two members": (GOOD + GOOD, "This record is damaged: bytes follow its end"),
     "no message": (gzip.compress(b""), "something else than a record"),
     "another message": (gzip.compress(b"\x12\x03abc"), "something else than a record"),
     "an endless number": (gzip.compress(b"\x08" + b"\xff" * 9), "something else than a record"),
