@@ -12,6 +12,7 @@ from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.record.trace import Trace
 from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
 from tb_shapeplugin.tracing.checks import Checks
+from tb_shapeplugin.tracing.collection import paused_collection
 from tb_shapeplugin.tracing.compat import hidden_fakes, is_lazy, is_value_read, unwrapped
 from tb_shapeplugin.tracing.inputs import holds_spec
 from tb_shapeplugin.tracing.passes.recover import GoOn, diagnose
@@ -59,7 +60,9 @@ def examine(subject: Subject, options: Options) -> Examination:
     subject = replace(subject, model=unwrapped(subject.model))
     process = ProcessPhotograph()
     try:
-        return _real(subject, options) if options.execution == "real" else _shape_level(subject, options)
+        if options.execution == "real":
+            return _real(subject, options)
+        return _shape_level(subject, options)
     finally:
         process.put_back()
 
@@ -94,13 +97,15 @@ def _unmaterialised_copy(subject: Subject) -> Subject:
 def _shape_level(subject: Subject, options: Options) -> Examination:
     may_be_real = options.execution == "auto" and not holds_spec((subject.args, subject.kwargs))
     try:
-        twin = make_twin(subject.model, subject.args, subject.kwargs)
+        with paused_collection():
+            twin = make_twin(subject.model, subject.args, subject.kwargs)
     except CannotCopy as error:
         if not may_be_real:
             raise ShapesError(f"a shape-level run needs a copy of the model, which it resists ({error}). Use real tensors.") from error
         return _real(subject, options, (f"the model can't be copied ({error}), so it ran for real",))
     asked = _Asked(subject, twin, options, may_be_real)
-    trace = diagnose(asked.run) if options.continue_past_errors else asked.run(GoOn(go_on=False))
+    with paused_collection():
+        trace = diagnose(asked.run) if options.continue_past_errors else asked.run(GoOn(go_on=False))
     if asked.value_read and may_be_real and not trace.failures:
         return _real(subject, options, (f"forward reads a value at {asked.value_read}, so it ran for real",))
     return Examination(trace, asked.retry)

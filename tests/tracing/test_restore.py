@@ -1,5 +1,6 @@
 """The model, its arguments and the process are left as found: the whole zoo, failures and our own faults included."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -214,3 +215,17 @@ def test_two_thousand_nested_modules_never_crash_the_process(limit: int) -> None
     done = subprocess.run([sys.executable, "-c", _DEEP.format(limit=limit)], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("False RecursionError") or done.stdout.startswith("True")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("name", ["mlp", "wrong_linear_width"])
+def test_the_garbage_collector_is_as_found(name: str, enabled: bool) -> None:
+    """It is paused while a twin is asked; on again afterwards only where it was on."""
+    model, args, kwargs = built(name)
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        run(model, args, kwargs)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
