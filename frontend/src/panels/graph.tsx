@@ -57,7 +57,7 @@ export function GraphPanel(): VNode {
         onKeyDown={(event) => graph && pressKey(graph, event)}
       >
         <canvas ref={canvas} aria-hidden="true" />
-        <div id="graph-active" role="img" aria-label={about} />
+        {about && <div id="graph-active" role="img" aria-label={about} />}
       </div>
       {graph && scene && <GraphThings stage={graph.stage} scene={scene} />}
       {graph && scene && !app.problemShown.value && <GraphLegend graph={scene.source.graph} />}

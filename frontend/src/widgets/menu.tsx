@@ -1,6 +1,6 @@
 /** A button that opens a list to choose one entry from: role listbox, moved in with arrows, closed with Esc. */
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren, VNode } from 'preact';
 import { Icon } from './icon';
 
@@ -73,7 +73,7 @@ function MenuList({ label, choices, chosen, take, close, leave }: ListProps): VN
   const [at, setAt] = useState(Math.max(0, start));
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => list.current?.focus(), []);
+  useLayoutEffect(() => list.current?.focus(), []);
   useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }), [at, id]);
   const press = (event: KeyboardEvent): void => {
     const steps: Readonly<Record<string, number>> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: choices.length - 1 };
