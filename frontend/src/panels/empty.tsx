@@ -6,7 +6,8 @@ import { bytesText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { reload } from '../state/actions';
 import * as app from '../state/app_state';
-import type { Loading, Status } from '../state/app_state';
+import type { Status } from '../model/listing';
+import type { Loading } from '../state/app_state';
 import { CopyButton } from '../widgets/copy_button';
 import { Icon } from '../widgets/icon';
 

@@ -6,7 +6,7 @@ import { TEXTS } from '../base/texts';
 import { problemsOf } from '../model/findings';
 import { copyLink, goToProblem, openModel, toggleHelp, toggleOutline } from '../state/actions';
 import * as app from '../state/app_state';
-import type { ModelEntry } from '../state/app_state';
+import type { ModelEntry } from '../model/listing';
 import { findVersion, loggedModels, type Logged, type Version } from '../state/versions';
 import { Icon } from '../widgets/icon';
 import { Menu, type Choice } from '../widgets/menu';

@@ -5,7 +5,8 @@ import { groupsAround } from '../model/calls';
 import { callsToOpen, problemsOf, subjectOf } from '../model/findings';
 import type { Record } from '../model/record';
 import * as app from './app_state';
-import type { Loading, ModelEntry, Selection, Status, ThemeName } from './app_state';
+import type { ModelEntry, Status } from '../model/listing';
+import type { Loading, Selection, ThemeName } from './app_state';
 
 /** Selects something, or nothing; `reveal` also brings it into sight in every panel. */
 export function select(selection: Selection | null, reveal = false): void {

@@ -1,6 +1,7 @@
 /** What the tab knows at this moment: one signal a fact. Written by actions.ts alone, read by panels. */
 
 import { signal } from '@preact/signals';
+import type { ModelEntry, Status } from '../model/listing';
 import type { Record } from '../model/record';
 
 /** What is selected: an op, a module call (never a bare module: a never-called one is `module`), or a tensor, by its index in the record. */
@@ -12,34 +13,10 @@ export type Selection =
 
 export type ThemeName = 'light' | 'dark';
 
-/** One logged model of one run, as /models lists it. */
-export interface ModelEntry {
-  readonly run: string;
-  readonly tag: string;
-  readonly name: string;
-  readonly steps: readonly number[];
-  readonly completed: boolean | null;
-  readonly errors: number | null;
-  readonly warnings: number | null;
-  readonly ops: number | null;
-  readonly params: number | null;
-  readonly problem: string | null; // a sentence where its header can't be read
-}
-
 export type Loading =
   | { readonly state: 'idle' }
   | { readonly state: 'loading'; readonly what: string; readonly bytes: number }
   | { readonly state: 'failed'; readonly what: string; readonly why: string; readonly wayOut: string };
-
-/** What this TensorBoard reads, told where no model was logged. */
-export interface Status {
-  readonly runs: readonly { readonly run: string; readonly plugins: readonly string[] }[];
-  readonly logdir: string;
-  readonly tensorboard: string;
-  readonly loader: string;
-  readonly shapes: string;
-  readonly draft: number;
-}
 
 export const models = signal<readonly ModelEntry[] | null>(null); // null before the first answer
 export const current = signal<{ readonly run: string; readonly tag: string; readonly step: number } | null>(null);

@@ -1,6 +1,6 @@
 /** Logged models as a person sees them: one name in one run, logged at several steps, whatever tags that made. */
 
-import type { ModelEntry } from './app_state';
+import type { ModelEntry } from '../model/listing';
 
 /** One logging of a model. */
 export interface Version {

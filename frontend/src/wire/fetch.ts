@@ -1,30 +1,7 @@
 /** The routes of the backend (tb_shapeplugin/serve/http_api.md): relative addresses, retries, errors in words. */
 
+import type { ModelEntry, Status } from '../model/listing';
 import { RecordError } from './errors';
-
-/** One logged model as /models tells it; fields are null where its header can't be read. */
-export interface ModelAnswer {
-  readonly run: string;
-  readonly tag: string;
-  readonly name: string;
-  readonly steps: readonly number[];
-  readonly completed: boolean | null;
-  readonly errors: number | null;
-  readonly warnings: number | null;
-  readonly ops: number | null;
-  readonly params: number | null;
-  readonly problem: string | null;
-}
-
-/** What /status tells an empty tab. */
-export interface Status {
-  readonly runs: readonly { readonly run: string; readonly plugins: readonly string[] }[];
-  readonly logdir: string;
-  readonly tensorboard: string;
-  readonly loader: string;
-  readonly shapes: string;
-  readonly draft: number;
-}
 
 /** Every address starts here: the folder of the bundle itself, whatever prefix or proxy stands before it. */
 const BASE = import.meta.url;
@@ -32,7 +9,7 @@ const PAUSES_MS = [300, 1200];
 const UNREACHABLE = 'Check that TensorBoard is still running, then reload the page.';
 
 /** Every logged model of every run. */
-export async function fetchModels(signal?: AbortSignal): Promise<readonly ModelAnswer[]> {
+export async function fetchModels(signal?: AbortSignal): Promise<readonly ModelEntry[]> {
   const answer = (await json('models', signal)) as { runs?: { run: string; models: Unnamed[] }[] };
   return (answer.runs ?? []).flatMap(({ run, models }) =>
     models.map((entry) => ({ ...entry, run, name: entry.name ?? nameInTag(entry.tag) })),
@@ -40,7 +17,7 @@ export async function fetchModels(signal?: AbortSignal): Promise<readonly ModelA
 }
 
 /** As it is sent: nobody knows the name where the header can't be read. */
-type Unnamed = Omit<ModelAnswer, 'run' | 'name'> & { readonly name: string | null };
+type Unnamed = Omit<ModelEntry, 'run' | 'name'> & { readonly name: string | null };
 
 /** `Net` of `__shapes__/graph/Net@0123abcd`. */
 function nameInTag(tag: string): string {

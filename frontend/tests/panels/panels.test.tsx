@@ -5,6 +5,7 @@ import { render, type ComponentType } from 'preact';
 import { act as flush } from 'preact/test-utils';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TEXTS } from '../../src/base/texts';
+import type { ModelEntry } from '../../src/model/listing';
 import type { Record } from '../../src/model/record';
 import { EmptyPanel } from '../../src/panels/empty';
 import { HelpPanel } from '../../src/panels/help';
@@ -53,7 +54,7 @@ const click = (element: Element | null | undefined): void =>
   act(() => element?.dispatchEvent(new MouseEvent('click', { bubbles: true })));
 const press = (selector: string, key: string): void =>
   act(() => root.querySelector(selector)?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })));
-const entry = (name: string, more: Partial<app.ModelEntry> = {}): app.ModelEntry => ({
+const entry = (name: string, more: Partial<ModelEntry> = {}): ModelEntry => ({
   ...{
     run: 'run1',
     tag: name,

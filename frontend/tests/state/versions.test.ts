@@ -1,7 +1,7 @@
 /** Logged models as the pickers list them. */
 
 import { expect, test } from 'vitest';
-import type { ModelEntry } from '../../src/state/app_state';
+import type { ModelEntry } from '../../src/model/listing';
 import { findVersion, firstChoice, loggedModels } from '../../src/state/versions';
 
 const entry = (run: string, name: string, hash: string, steps: number[], more: Partial<ModelEntry> = {}): ModelEntry => ({

@@ -1,6 +1,7 @@
 """What a kind of mismatch says about a failure, and the words that all kinds share."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -83,6 +84,17 @@ def said(
     """An explanation that rests on the words of the exception, where no rule knows the call."""
     types = types_of(*failure.call.operands()[:_MOST_TYPES])
     return Explanation(kind, f"{subject(failure, trace)}: {words}", got or {}, want or {}, types)
+
+
+def pair_said(message: str, forms: Iterable[re.Pattern[str]]) -> tuple[int, int] | None:
+    """The two numbers that a message states in one of the forms, by their groups ``got`` and ``want``; None where it states none.
+
+    Example:
+        >>> pair_said("it is 3, not 4", [re.compile(r"is (?P<got>[0-9]+), not (?P<want>[0-9]+)")])
+        (3, 4)
+    """
+    found = next((match for form in forms if (match := form.search(message))), None)
+    return (int(found["got"]), int(found["want"])) if found else None
 
 
 def first_line(failure: Failure) -> str:

@@ -2,13 +2,13 @@
 
 import re
 
-from tb_shapeplugin.analyse.mismatches.explanation import Explanation, said, told
+from tb_shapeplugin.analyse.mismatches.explanation import Explanation, pair_said, said, told
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.trace import Failure, Trace
 
 KIND = "rnn_input"
 _SAID = (
-    re.compile(r"must be equal to input_size\. Expected (\d+), got (\d+)"),
+    re.compile(r"must be equal to input_size\. Expected (?P<want>\d+), got (?P<got>\d+)"),
     re.compile(r"input has inconsistent input_size: got (?P<got>\d+),? expected (?P<want>\d+)"),
 )
 
@@ -17,10 +17,9 @@ def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation 
     """The explanation by the input's width, else by torch's words."""
     if clash is not None:
         return told(failure, clash, trace) if clash.kind == KIND else None
-    for form in _SAID:
-        if found := form.search(failure.message):
-            named = found.groupdict()
-            want, got = (int(named["want"]), int(named["got"])) if named else (int(found[1]), int(found[2]))
-            words = f"the last dim of its input is {got}, input_size is {want}"
-            return said(KIND, failure, trace, words, {"input_size": got}, {"input_size": want})
-    return None
+    pair = pair_said(failure.message, _SAID)
+    if pair is None:
+        return None
+    got, want = pair
+    words = f"the last dim of its input is {got}, input_size is {want}"
+    return said(KIND, failure, trace, words, {"input_size": got}, {"input_size": want})
