@@ -119,7 +119,8 @@ function value(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
     return [ground, centred(box, [name, ...label.map((run, i) => (i ? run : { ...run, gap: NAME_GAP }))])];
   }
   const caption = textRun(node.caption, 'detail', theme.text, measure, SEEN.detail);
-  return [ground, textLine(box.x, box.y - 9, 'start', [caption]), centred(box, label)];
+  // Zoomed out, text keeps its size: it grows to the left, away from the node that takes the value.
+  return [ground, textLine(box.x + box.w, box.y - 9, 'end', [caption]), centred(box, label)];
 }
 
 function ghost(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {

@@ -27,7 +27,7 @@ type Built = Graph & GraphPlaces;
 const LEAST_ZOOM = 0.5;
 /** The card of four lines lies over the graph's right side: its width and margins. */
 const CARD_PX = 432;
-const CARD_LEAVES_PX = 400;
+const CARD_LEAVES_PX = 200;
 /** The legend and the controls stand in the lower corners: a graph that would meet them keeps clear of both. */
 const LEGEND_PX = 176;
 const LEGEND_HIGH_PX = 160;
@@ -242,7 +242,7 @@ export class GraphController {
     if (!box || size.width === 0) return;
     const free = this.free();
     const plain = framed(box, free, least);
-    if (free.width < size.width || !this.meetsCorners(plain)) {
+    if (app.problemShown.peek() || !this.meetsCorners(plain)) {
       this.stage.lookFrom({ ...plain, x: plain.x + (size.width - free.width) / 2 / plain.zoom }, animated);
       return;
     }
