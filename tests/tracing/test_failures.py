@@ -230,6 +230,15 @@ def test_what_shape_level_kernels_let_through_is_told_with_eagers_words(what: st
     assert [failure.message for failure in trace.failures] == [str(caught.value)]
 
 
+def test_a_strided_view_by_a_size_that_is_a_tensor_runs() -> None:
+    """Its strides are looked at again without memory, where a tensor has no value to be a size."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x.transpose(1, 2).view(5, torch.div(torch.tensor(4), 2, rounding_mode="floor"), 2, 3)
+
+    assert run(function, (torch.ones(5, 3, 4),)).completed
+
+
 def test_a_class_that_is_ignored_is_no_failure() -> None:
     """-100 stands for no class."""
     assert run(nn.CrossEntropyLoss(), (torch.ones(2, 3), torch.tensor([0, -100]))).completed
