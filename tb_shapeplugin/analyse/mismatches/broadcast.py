@@ -2,9 +2,7 @@
 
 import re
 
-from tb_shapeplugin.analyse.mismatches.explanation import Explanation, pair_said, said, told
-from tb_shapeplugin.record.finding import Clash
-from tb_shapeplugin.record.trace import Failure, Trace
+from tb_shapeplugin.analyse.mismatches.explanation import of_kind_or_said
 
 KIND = "broadcast"
 _SAID = (
@@ -12,12 +10,4 @@ _SAID = (
     re.compile(r"expanded size of the tensor \((?P<want>\d+)\) must match the existing size \((?P<got>\d+)\)"),
 )
 
-
-def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
-    """The explanation by the operands' shapes, else by torch's words."""
-    if clash is not None:
-        return told(failure, clash, trace) if clash.kind == KIND else None
-    pair = pair_said(failure.message, _SAID)
-    if pair is None:
-        return None
-    return said(KIND, failure, trace, f"{pair[0]} meets {pair[1]}, and neither is 1", {"size": pair[0]}, {"size": pair[1]})
+explain = of_kind_or_said(KIND, _SAID, "size", "{got} meets {want}, and neither is 1")

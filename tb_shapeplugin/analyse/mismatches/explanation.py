@@ -110,3 +110,26 @@ def of_kind(kind: str) -> Explain:
         return told(failure, clash, trace) if clash is not None and clash.kind == kind else None
 
     return explain
+
+
+def of_kind_or_said(kind: str, forms: Iterable[re.Pattern[str]], word: str, sentence: str) -> Explain:
+    """Explains failures of one kind by their clash; where no rule knows the call, by the two numbers that torch's words state.
+
+    Args:
+        kind: the kind.
+        forms: how torch states them, with groups ``got`` and ``want``.
+        word: what both numbers count, "features".
+        sentence: what is said of them, with ``{got}`` and ``{want}``.
+    """
+    patterns = tuple(forms)
+
+    def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
+        if clash is not None:
+            return told(failure, clash, trace) if clash.kind == kind else None
+        pair = pair_said(failure.message, patterns)
+        if pair is None:
+            return None
+        got, want = pair
+        return said(kind, failure, trace, sentence.format(got=got, want=want), {word: got}, {word: want})
+
+    return explain

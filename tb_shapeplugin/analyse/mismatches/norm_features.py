@@ -2,9 +2,7 @@
 
 import re
 
-from tb_shapeplugin.analyse.mismatches.explanation import Explanation, pair_said, said, told
-from tb_shapeplugin.record.finding import Clash
-from tb_shapeplugin.record.trace import Failure, Trace
+from tb_shapeplugin.analyse.mismatches.explanation import of_kind_or_said
 
 KIND = "norm_features"
 _SAID = (
@@ -12,13 +10,4 @@ _SAID = (
     re.compile(r"to match num_features \((?P<want>\d+)\), but got: (?P<got>\d+)"),
 )
 
-
-def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
-    """The explanation by input and parameters, else by torch's words."""
-    if clash is not None:
-        return told(failure, clash, trace) if clash.kind == KIND else None
-    pair = pair_said(failure.message, _SAID)
-    if pair is None:
-        return None
-    got, want = pair
-    return said(KIND, failure, trace, f"its input holds {got} features, it takes {want}", {"features": got}, {"features": want})
+explain = of_kind_or_said(KIND, _SAID, "features", "its input holds {got} features, it takes {want}")
