@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import get_testing_overrides, resolve_name
 from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["FakeTensor", "FakeTensorMode", "TorchDispatchMode", "fresh_fake_mode", "unset_fake_temporarily"]
+__all__ = ["FakeTensor", "FakeTensorMode", "TorchDispatchMode", "fresh_fake_mode"]
 
 # Functions that torch hands to function modes under a private name.
 _PUBLIC_NAMES = {

@@ -133,7 +133,7 @@ class Recorder(TorchFunctionMode):
             return  # a layer counts its batches: no op of the model
         inputs = [self.tensors.id_of(tensor) for tensor in tensors_in((args, kwargs))]
         written = tuple(self._output_id(tensor, bool(self.failures)) for tensor in outputs)
-        depends = frozenset[int]().union(*(self.tensors.depends.get(i, frozenset()) for i in inputs))
+        depends = self.tensors.depends_on(inputs)
         if depends:
             self.tensors.depends.update(dict.fromkeys(written, depends))
         self.ops.append(
@@ -171,7 +171,7 @@ class Recorder(TorchFunctionMode):
             raise error
         call = refused_call or op_call(op_name(func), args, kwargs, self.tensors)
         inputs = [operand.id for operand in call.operands()]
-        depends = frozenset[int]().union(*(self.tensors.depends.get(i, frozenset()) for i in inputs))
+        depends = self.tensors.depends_on(inputs)
         arguments = named_arguments(func, args, kwargs, inputs, self.tensors)
         source = self.sources.here(frame)
 

@@ -1,7 +1,7 @@
 """Stable ids for tensors and storages: the same object keeps its id, an in-place op gives it a new one."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -34,6 +34,10 @@ class TensorBook:
         self.name_of: Callable[[torch.Tensor], str] = lambda _: ""  # names parameters that come up while a model runs
         self._ids: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._storages: dict[int, tuple[Any, int]] = {}
+
+    def depends_on(self, tensors: Iterable[int]) -> frozenset[int]:
+        """The failures whose assumed outputs any of these tensors, by id, come from."""
+        return frozenset[int]().union(*(self.depends.get(index, frozenset()) for index in tensors))
 
     def known(self, tensor: torch.Tensor) -> int | None:
         """The tensor's id, None when it was never met."""
