@@ -5,6 +5,7 @@ import { render as mount, type ComponentChildren, type VNode } from 'preact';
 import { TEXTS } from './base/texts';
 import { PANELS } from './panels';
 import type { Slot } from './panels/panel';
+import { pickedName } from './model/case_sets';
 import { layerRows } from './model/rows';
 import * as actions from './state/actions';
 import * as app from './state/app_state';
@@ -83,6 +84,7 @@ function addressNow(): Address {
     run: current?.run ?? null,
     tag: current?.tag ?? '',
     step: current?.step ?? 0,
+    case: app.record.value ? pickedName(app.record.value) : '',
     selection: app.selection.value,
     problem: app.problemIndex.value,
     open: [...app.openCalls.value],
@@ -104,7 +106,7 @@ function followAddress(store: Store): void {
     if (address.run === null) return;
     const same = current?.run === address.run && current.tag === address.tag && current.step === address.step;
     if (!same) actions.openModel(address.run, address.tag, address.step);
-    else if (!sameAddress(address, addressNow())) actions.showRecord(app.record.value, address);
+    else if (!sameAddress(address, addressNow())) actions.showRecord(app.logged.value, address);
   });
 }
 

@@ -286,3 +286,54 @@ export function narrow(): Record {
   b.output(b.op('torch.cat', sums, [2, 1024, 1024, 10], { args: [['dim', '-1']] }));
   return b.build();
 }
+
+/**
+ *  image → see → relu ┐
+ *                     ├ merged → scale (a value that was read) → head → logits
+ *  text → embed → gru ┘
+ *  Two cases: each has a way of its own into what both run; the block differs inside, aux never runs, the text is of other sizes.
+ */
+export function twoWays(): Record {
+  const b = new RecordBuilder('TwoWays', 'ways.py', ['image', 'text']);
+  b.module('see', 'Conv2d', '3, 8, kernel_size=(3, 3), stride=(1, 1)');
+  b.module('embed', 'Embedding', '100, 8');
+  b.module('block', 'Block');
+  b.module('block.wide', 'Linear', 'in_features=8, out_features=16, bias=True');
+  b.module('block.long', 'Linear', 'in_features=8, out_features=16, bias=True');
+  b.module('head', 'Linear', 'in_features=16, out_features=4, bias=True');
+  b.module('aux', 'Linear', 'in_features=8, out_features=4, bias=True');
+  const seen = b.only(['image'], () => {
+    const image = b.input('image', [2, 3, 8, 8]);
+    const conv = b.call('see', [image], (t = -1) => b.op(`${F}conv2d`, [t, b.value('see.weight', [8, 3, 3, 3])], [2, 8, 6, 6]));
+    return b.op('torch.Tensor.mean', [b.op(`${F}relu`, [conv], [2, 8, 6, 6])], [2, 8]);
+  });
+  const said = b.only(['text'], () => {
+    const text = b.input('text', [3, 12], 'int64');
+    const words = b.call('embed', [text], (t = -1) =>
+      b.op(`${F}embedding`, [t, b.value('embed.weight', [100, 8])], [3, 12, 8], { dtype: 'float32' }),
+    );
+    return b.op('torch.Tensor.sum', [words], [3, 8]);
+  });
+  const scaled = b.op('torch.Tensor.__mul__', [seen, said, b.value('scale', [1], 'buffer')], [2, 8]);
+  b.shapeIn('text', scaled, [3, 8]);
+  const inside = b.call('block', [scaled], (t = -1) => {
+    const wide = b.only(['image'], () => linear(b, 'block.wide', t, [2, 8], 16));
+    const long = b.only(['text'], () => linear(b, 'block.long', t, [3, 8], 16));
+    const both = b.op(`${F}gelu`, [wide, long], [2, 16]);
+    b.shapeIn('text', both, [3, 16]);
+    return both;
+  });
+  const norm = b.op('torch.Tensor.norm', [inside], []);
+  b.reads(norm, 'read', '37.5');
+  const noise = b.only(['image'], () => b.op('torch.rand', [], [1]));
+  b.only(['image'], () => b.reads(noise, 'random', '0.3'));
+  const logits = linear(b, 'head', inside, [2, 16], 4);
+  b.shapeIn('text', logits, [3, 4]);
+  b.only(['image'], () => b.reads(0, 'assumed'));
+  b.neverRan(
+    { line: 20, endLine: 22, code: 'if self.training:', function: 'TwoWays.forward' },
+    { line: 41, endLine: 41, code: 'else:', function: 'Block.forward', modules: Int32Array.of(3) },
+  );
+  b.output(logits, 'logits');
+  return b.build();
+}

@@ -1,7 +1,7 @@
 /** Builds small Records for tests as a model would run: modules are called, ops take tensors and give tensors. */
 
-import { OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, TENSOR_KINDS } from '../src/model/record';
-import type { Endpoint, Finding, Ragged, Record, Severity } from '../src/model/record';
+import { OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, TENSOR_KINDS, VALUE_ORIGINS } from '../src/model/record';
+import type { Branch, Case, Endpoint, Finding, Ragged, Record, Severity } from '../src/model/record';
 
 type Kind = (typeof TENSOR_KINDS)[number];
 
@@ -48,6 +48,24 @@ export interface OpOptions {
   readonly viewOf?: number; // a tensor whose storage the outputs share
 }
 
+interface CaseRow {
+  readonly name: string;
+  completed: boolean;
+  readonly ops: number[];
+  readonly calls: number[];
+  readonly values: number[];
+  readonly shapes: Map<number, readonly number[]>;
+  readonly inputs: Endpoint[];
+  readonly outputs: Endpoint[];
+}
+interface ValueRow {
+  readonly tensor: number;
+  readonly op: number; // -1 where Python read them
+  readonly source: number; // of the op in whose statement it was read
+  readonly origin: (typeof VALUE_ORIGINS)[number];
+  readonly literal: string;
+}
+
 const NO_FINDING: Finding = {
   kind: 'linear_in_features',
   severity: 'error',
@@ -71,6 +89,7 @@ const NO_FINDING: Finding = {
   fixes: [],
   causedBy: -1,
   opIndex: -1,
+  cases: [],
 };
 
 function ragged(rows: readonly (readonly number[])[]): Ragged {
@@ -112,11 +131,27 @@ export class RecordBuilder {
   private readonly valueByName = new Map<string, number>();
   private readonly callsOf = new Map<number, number>();
   private assuming = false;
+  private readonly cases: readonly CaseRow[];
+  private running: readonly CaseRow[] = [];
+  private readonly values: ValueRow[] = [];
+  private branches: Branch[] | null = null;
 
   constructor(
     private readonly name: string,
     private readonly file = 'net.py',
+    cases: readonly string[] = [],
   ) {
+    this.cases = cases.map((named) => ({
+      name: named,
+      completed: true,
+      ops: [],
+      calls: [],
+      values: [],
+      shapes: new Map(),
+      inputs: [],
+      outputs: [],
+    }));
+    this.running = this.cases;
     this.module('', name);
     this.stack.push(this.openCall(0));
   }
@@ -130,6 +165,7 @@ export class RecordBuilder {
   input(name: string, shape: readonly number[], dtype = 'float32'): number {
     const tensor = this.tensor(shape, dtype, -1, 'input', name);
     this.inputs.push({ name, tensor, literal: '' });
+    for (const one of this.running) one.inputs.push({ name, tensor, literal: '' });
     return tensor;
   }
 
@@ -148,6 +184,7 @@ export class RecordBuilder {
   /** An op with several outputs. After a failed one everything is assumed. */
   opOf(name: string, inputs: readonly number[], shapes: readonly (readonly number[])[], options: OpOptions = {}): number[] {
     const index = this.ops.length;
+    for (const one of this.running) one.ops.push(index);
     const flags = (options.failed ? OP_FAILED : 0) | (this.assuming ? OP_ASSUMED : 0);
     if (options.failed) this.assuming = true;
     const dtype = options.dtype ?? this.tensors[inputs[0] ?? -1]?.dtype ?? 'float32';
@@ -171,6 +208,43 @@ export class RecordBuilder {
 
   output(tensor: number, name = 'output'): void {
     this.outputs.push({ name, tensor, literal: '' });
+    for (const one of this.running) one.outputs.push({ name, tensor, literal: '' });
+  }
+
+  /** What `body` does, these cases alone do. */
+  only<T>(names: readonly string[], body: () => T): T {
+    const before = this.running;
+    this.running = this.cases.filter(({ name }) => names.includes(name));
+    const result = body();
+    this.running = before;
+    return result;
+  }
+
+  /** A tensor's shape in a case where it isn't that of its row. */
+  shapeIn(name: string, tensor: number, shape: readonly number[]): void {
+    this.caseOf(name).shapes.set(tensor, shape);
+  }
+
+  fails(name: string): void {
+    this.caseOf(name).completed = false;
+  }
+
+  /** Contents of a tensor that decided what ran, read in the statement of the last op. */
+  reads(tensor: number, origin: ValueRow['origin'], literal = '', op = -1): void {
+    for (const one of this.running) one.values.push(this.values.length);
+    this.values.push({ tensor, op, source: this.ops.length - 1, origin, literal });
+  }
+
+  /** Branches that never ran; asked for, even without one. */
+  neverRan(...branches: readonly Partial<Branch>[]): void {
+    const usual = { file: this.file, line: 0, endLine: 0, code: '', function: 'forward', modules: Int32Array.of(0) };
+    this.branches = [...(this.branches ?? []), ...branches.map((branch) => ({ ...usual, ...branch }))];
+  }
+
+  private caseOf(name: string): CaseRow {
+    const one = this.cases.find((each) => each.name === name);
+    if (!one) throw new Error(`there is no case ${name}`);
+    return one;
   }
 
   get opCount(): number {
@@ -185,6 +259,7 @@ export class RecordBuilder {
     const number = (this.callsOf.get(module) ?? 0) + 1;
     this.callsOf.set(module, number);
     const firstOp = this.ops.length;
+    for (const one of this.running) one.calls.push(this.calls.length);
     return (
       this.calls.push({
         module,
@@ -226,10 +301,31 @@ export class RecordBuilder {
       tensors: tensorColumns(this.tensors, text, shapes),
       ...opColumns(this.ops, text),
       sources: sourceColumns(this.ops, this.file, text),
+      values: {
+        tensor: ints(this.values, (row) => row.tensor),
+        op: ints(this.values, (row) => row.op),
+        source: ints(this.values, (row) => row.source),
+        origin: ints(this.values, (row) => VALUE_ORIGINS.indexOf(row.origin)),
+        literal: ints(this.values, (row) => text.of(row.literal)),
+      },
+      branches: this.branches,
+      cases: this.cases.map((one) => builtCase(one, shapes)),
       shapes: shapes.values,
       strings: text.values,
     };
   }
+}
+
+function builtCase(one: CaseRow, shapes: Interned<readonly number[]>): Case {
+  return {
+    ...one,
+    error: one.completed ? '' : 'RuntimeError: boom',
+    execution: 'fake',
+    ops: Int32Array.from(one.ops),
+    calls: Int32Array.from(one.calls),
+    values: Int32Array.from(one.values),
+    shapes: new Map([...one.shapes].map(([tensor, shape]) => [tensor, shapes.of(shape)])),
+  };
 }
 
 function moduleColumns(modules: readonly ModuleRow[], text: Interned<string>): Record['modules'] {

@@ -16,6 +16,7 @@ from tb_shapeplugin.record.record import (
     TENSOR_ASSUMED,
     TENSOR_KINDS,
     TENSOR_REQUIRES_GRAD,
+    VALUE_ORIGINS,
     CallColumns,
     ModuleColumns,
     OpColumns,
@@ -23,8 +24,9 @@ from tb_shapeplugin.record.record import (
     SourceColumns,
     TensorColumns,
     Totals,
+    ValueColumns,
 )
-from tb_shapeplugin.record.trace import CallFact, ChildFact, Endpoint, ModuleFact, OpFact, SourceFact, TensorFact, Trace
+from tb_shapeplugin.record.trace import CallFact, ChildFact, Endpoint, ModuleFact, OpFact, SourceFact, TensorFact, Trace, ValueFact
 from tb_shapeplugin.record.values import Shape
 
 _UNKNOWN = -1
@@ -44,6 +46,8 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
     tables = _Tables()
     figures = _figures(trace)
     modules = _module_columns(trace.modules, figures, tables)
+    for shape in (shape for case in trace.cases for shape in case.shapes.values()):
+        tables.shape(shape)
     return Record(
         name=trace.name,
         completed=trace.completed,
@@ -56,10 +60,13 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
         tensors=_tensor_columns(trace.tensors, tables),
         ops=_op_columns(trace.ops, tables),
         sources=_source_columns(trace.sources, tables),
+        values=_value_columns(trace.values, tables),
         inputs=trace.inputs,
         outputs=trace.outputs,
         totals=_totals(trace, figures),
         findings=findings,
+        branches=trace.branches,
+        cases=trace.cases,
         strings=tuple(tables.strings),
         shapes=tuple(tables.shapes),
         argument_lists=Ragged.of(tables.argument_lists),
@@ -155,14 +162,15 @@ def _totals(trace: Trace, figures: _Figures) -> Totals:
     def whole(figure: Sequence[int]) -> int | None:
         return None if figure[-1] == _UNKNOWN else figure[-1]
 
+    first = trace.cases[0] if trace.cases else trace  # several inputs don't add up
     return Totals(
         params=whole(figures.params),
         trainable_params=whole(figures.trainable_params),
         param_bytes=whole(figures.param_bytes),
         buffer_bytes=whole(figures.buffer_bytes),
-        input_bytes=_endpoint_bytes(trace, trace.inputs),
+        input_bytes=_endpoint_bytes(trace, first.inputs),
         # What a failed run would have returned is a guess, whatever was assumed to go on.
-        output_bytes=_endpoint_bytes(trace, trace.outputs) if trace.completed else None,
+        output_bytes=_endpoint_bytes(trace, first.outputs) if first.completed else None,
     )
 
 
@@ -250,4 +258,14 @@ def _source_columns(sources: Sequence[SourceFact], tables: _Tables) -> SourceCol
         text=ints(tables.string(source.text) for source in sources),
         text_line=ints(source.text_line for source in sources),
         caller=ints(source.caller for source in sources),
+    )
+
+
+def _value_columns(values: Sequence[ValueFact], tables: _Tables) -> ValueColumns:
+    return ValueColumns(
+        tensor=ints(value.tensor for value in values),
+        op=ints(value.op for value in values),
+        source=ints(value.source for value in values),
+        origin=ints(VALUE_ORIGINS.index(value.origin) for value in values),
+        literal=ints(tables.string(value.literal) for value in values),
     )

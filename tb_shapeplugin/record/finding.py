@@ -98,3 +98,4 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     caused_by: "Finding | None" = None
     op_index: int = -1
+    cases: tuple[str, ...] = ()  # names of the cases that have it; () for a single run

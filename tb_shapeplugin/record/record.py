@@ -1,16 +1,17 @@
 """The Record: one captured run as tables of columns, findings and totals. What is stored, served and shown."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding
-from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome
+from tb_shapeplugin.record.trace import Branch, Case, Endpoint, Execution, Outcome, ValueOrigin
 from tb_shapeplugin.record.values import Shape, TensorKind
 
 # The position of a word is its number in the columns, here, in the proto and in the browser.
 TENSOR_KINDS: tuple[TensorKind, ...] = ("activation", "parameter", "buffer", "input", "constant")
 OUTCOMES: tuple[Outcome, ...] = ("ok", "failed", "assumed")
+VALUE_ORIGINS: tuple[ValueOrigin, ...] = ("read", "assumed", "random")
 
 # Bits of the flags columns.
 TENSOR_REQUIRES_GRAD, TENSOR_ASSUMED = 1, 2
@@ -92,6 +93,17 @@ class SourceColumns(Columns):
     caller: Ints  # sources, -1 at the bottom
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueColumns(Columns):
+    """Contents of tensors that decided what ran."""
+
+    tensor: Ints  # tensors
+    op: Ints  # ops whose result depends on them, -1 where Python read them
+    source: Ints  # sources, -1 unknown
+    origin: Ints  # VALUE_ORIGINS
+    literal: Ints  # strings, of a single number
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
     """The whole model's figures; None where nobody knows.
@@ -126,7 +138,10 @@ class Record:
     tensors: TensorColumns
     ops: OpColumns
     sources: SourceColumns
+    values: ValueColumns
     inputs: tuple[Endpoint, ...]
     outputs: tuple[Endpoint, ...]
     totals: Totals
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
+    branches: tuple[Branch, ...] | None = None  # that never ran; None: nobody asked
+    cases: tuple[Case, ...] = ()  # of a union of several inputs; () for a single run

@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 
 from tb_shapeplugin.base.units import compact_type, item_bytes
 from tb_shapeplugin.record.columns import Ints
-from tb_shapeplugin.record.record import MODULE_LAZY, OP_ASSUMED, OP_FAILED, OUTCOMES, TENSOR_ASSUMED, TENSOR_KINDS, Record
-from tb_shapeplugin.record.trace import ChildFact, Outcome
+from tb_shapeplugin.record.record import MODULE_LAZY, OP_ASSUMED, OP_FAILED, OUTCOMES, TENSOR_ASSUMED, TENSOR_KINDS, VALUE_ORIGINS, Record
+from tb_shapeplugin.record.trace import ChildFact, Outcome, ValueOrigin
 from tb_shapeplugin.record.values import Shape, TensorKind
 
 Value = TypeVar("Value", int, str)
@@ -342,3 +342,56 @@ def _storage_bytes(tensors: Iterable[TensorRow]) -> int | None:
             return None
         largest[tensor.storage] = max(largest.get(tensor.storage, 0), size)
     return sum(largest.values())
+
+
+class ValueRow(Row):
+    """Contents of a tensor that decided what ran."""
+
+    __slots__ = ()
+
+    @property
+    def tensor(self) -> TensorRow:
+        """Whose contents."""
+        return TensorRow(self._record, int(self._record.values.tensor[self._index]))
+
+    @property
+    def op(self) -> OpRow | None:
+        """The op whose result depends on them; None where Python read them, as ``item()`` and branches do."""
+        index = int(self._record.values.op[self._index])
+        return OpRow(self._record, index) if index >= 0 else None
+
+    @property
+    def origin(self) -> ValueOrigin:
+        """``read`` for real ones, ``assumed`` where nobody has them, ``random`` where they come from random numbers."""
+        return VALUE_ORIGINS[int(self._record.values.origin[self._index])]
+
+    @property
+    def literal(self) -> str:
+        """The number itself, "" for anything else."""
+        return self._text(self._record.values.literal)
+
+    @property
+    def file(self) -> str:
+        """File of the statement that needed them, "" where none is known."""
+        source = self._source
+        return self._record.strings[int(self._record.sources.file[source])] if source >= 0 else ""
+
+    @property
+    def line(self) -> int:
+        """Line of that statement, 0 where none is known."""
+        source = self._source
+        return int(self._record.sources.line[source]) if source >= 0 else 0
+
+    @property
+    def code(self) -> str:
+        """That statement."""
+        source = self._source
+        return self._record.strings[int(self._record.sources.code[source])] if source >= 0 else ""
+
+    @property
+    def _source(self) -> int:
+        return int(self._record.values.source[self._index])
+
+    def __repr__(self) -> str:
+        number = f" {self.literal}" if self.literal else ""
+        return f"ValueRow({self.origin}{number} of {self.tensor}, {self.file}:{self.line})"

@@ -8,6 +8,7 @@ from tb_shapeplugin.record.values import OpCall, Shape, TensorKind
 
 Execution: TypeAlias = Literal["fake", "real"]
 Outcome: TypeAlias = Literal["ok", "failed", "assumed"]
+ValueOrigin: TypeAlias = Literal["read", "assumed", "random"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,45 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueFact:
+    """Contents of a tensor that decided what ran: real ones, assumed ones (nobody has them), or ones drawn at random."""
+
+    tensor: int
+    op: int  # index of the op whose result depends on them, -1 where Python read them: item(), a branch
+    source: int  # index of the statement, -1 where none is known
+    origin: ValueOrigin
+    literal: str = ""  # of a single number: "True", "37"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Code of a forward that never ran: the head that leads to it, and the last line that it reaches."""
+
+    file: str
+    line: int  # of the head
+    end_line: int
+    code: str  # the head: "if self.aux is not None:"
+    function: str  # "Net.forward"
+    modules: tuple[int, ...]  # those that ran the function around it
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One named input, and what it ran of a graph that unites several; ops, calls, values and tensors are those of the union."""
+
+    name: str
+    completed: bool
+    error: str
+    execution: Execution
+    ops: tuple[int, ...]  # what it ran, ascending
+    calls: tuple[int, ...]  # the same of the modules' calls
+    values: tuple[int, ...]  # and of the contents that decided what ran
+    shapes: Mapping[int, Shape]  # tensors that have another shape in this case than in the union's row
+    inputs: tuple[Endpoint, ...]
+    outputs: tuple[Endpoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SignatureFact:
     """A call whose arguments don't fit: what the callable takes, and what it was given."""
 
@@ -152,3 +192,11 @@ class Trace:
     outputs: tuple[Endpoint, ...]
     unchecked: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[ValueFact, ...] = ()
+    branches: tuple[Branch, ...] | None = None  # that never ran; None: nobody asked
+    cases: tuple[Case, ...] = ()  # of a union; () for a single run
+
+
+def nothing_known(name: str, reasons: tuple[str, ...]) -> Trace:
+    """The trace of a run of which nothing is known; the reasons say why."""
+    return Trace(name, "real", False, reasons[0] if reasons else "", (), (), (), (), (), (), (), (), ("everything", *reasons))

@@ -7,9 +7,9 @@ from typing import Final, Generic, TypeVar, overload
 
 from tb_shapeplugin.record.record import Record
 from tb_shapeplugin.record.row_order import row_order
-from tb_shapeplugin.record.rows import ModuleRow, OpRow, Row, TensorRow
+from tb_shapeplugin.record.rows import ModuleRow, OpRow, Row, TensorRow, ValueRow
 
-__all__ = ["ModuleRow", "ModuleRows", "OpRow", "OpRows", "TensorRow", "TensorRows"]
+__all__ = ["ModuleRow", "ModuleRows", "OpRow", "OpRows", "TensorRow", "TensorRows", "ValueRow", "ValueRows"]
 
 _SHOWN_ROWS: Final = 20
 
@@ -19,12 +19,12 @@ RowType = TypeVar("RowType", bound=Row)
 class _Rows(Sequence[RowType], ABC, Generic[RowType]):
     """Rows of one kind; a slice is such a sequence too."""
 
-    def __init__(self, record: Record, picked: range | None = None) -> None:
+    def __init__(self, record: Record, picked: Sequence[int] | None = None) -> None:
         self._record: Final = record
         self._all = picked
 
     @property
-    def _picked(self) -> range:
+    def _picked(self) -> Sequence[int]:
         if self._all is None:
             self._all = range(self._count())
         return self._all
@@ -87,6 +87,21 @@ class OpRows(_Rows[OpRow]):
 
     def _row(self, index: int) -> OpRow:
         return OpRow(self._record, index)
+
+
+class ValueRows(_Rows[ValueRow]):
+    """Contents of tensors that decided what ran, in the order in which they were needed.
+
+    Example:
+        >>> ValueRows(record)[0].literal
+        'True'
+    """
+
+    def _count(self) -> int:
+        return len(self._record.values)
+
+    def _row(self, index: int) -> ValueRow:
+        return ValueRow(self._record, index)
 
 
 class ModuleRows(_Rows[ModuleRow]):

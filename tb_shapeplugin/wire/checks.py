@@ -6,7 +6,7 @@ import numpy as np
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding
-from tb_shapeplugin.record.record import OUTCOMES, TENSOR_KINDS, Record
+from tb_shapeplugin.record.record import OUTCOMES, TENSOR_KINDS, VALUE_ORIGINS, Record
 from tb_shapeplugin.wire.tables import TABLES, Column, Table
 
 
@@ -30,7 +30,11 @@ def check(record: Record) -> None:
 
 def _sizes(record: Record) -> dict[str, int]:
     tables = ("strings", "shapes", "argument_lists", "child_lists", *(table.name for table in TABLES))
-    return {name: len(getattr(record, name)) for name in tables} | {"kinds": len(TENSOR_KINDS), "outcomes": len(OUTCOMES)}
+    return {name: len(getattr(record, name)) for name in tables} | {
+        "kinds": len(TENSOR_KINDS),
+        "outcomes": len(OUTCOMES),
+        "origins": len(VALUE_ORIGINS),
+    }
 
 
 def _check_table(table: Table, columns: Columns, sizes: Mapping[str, int]) -> None:
@@ -78,8 +82,18 @@ def _check_children(row: tuple[int, ...], sizes: Mapping[str, int]) -> None:
 
 def _single_indices(record: Record, sizes: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
     """Every index outside the columns: what it is, its value, the size of its table."""
-    for endpoint in (*record.inputs, *record.outputs):
+    for endpoint in (*record.inputs, *record.outputs, *(one for case in record.cases for one in (*case.inputs, *case.outputs))):
         yield f"the tensor of {endpoint.name!r}", endpoint.tensor, sizes["tensors"]
+    for branch in record.branches or ():
+        for module in branch.modules:
+            yield f"a module of a branch ({branch.code:.40})", module, sizes["modules"]
+    for case in record.cases:
+        of = f"of case {case.name!r:.40}"
+        for table in ("ops", "calls", "values"):
+            rows = getattr(case, table)
+            yield f"the last of the {table} {of}", rows[-1] if rows else -1, sizes[table]
+        for tensor in case.shapes:
+            yield f"a tensor {of}", tensor, sizes["tensors"]
     for finding in record.findings:
         yield from _indices_of_finding(finding, sizes)
 

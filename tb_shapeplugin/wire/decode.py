@@ -13,13 +13,14 @@ from tb_shapeplugin.base.names import RECORD_DRAFT
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding, Fix, Mark, Origin, Place, Severity
 from tb_shapeplugin.record.record import CallColumns, Record, Totals
-from tb_shapeplugin.record.trace import Endpoint, Execution
+from tb_shapeplugin.record.trace import Branch, Case, Endpoint, Execution
 from tb_shapeplugin.record.values import Shape
 from tb_shapeplugin.wire.checks import check
 from tb_shapeplugin.wire.envelope import unpack
 from tb_shapeplugin.wire.header import another_draft
 from tb_shapeplugin.wire.schema import RecordMessage
-from tb_shapeplugin.wire.tables import PLAIN, TABLES, Coding, Table
+from tb_shapeplugin.wire.stretches import rows_of
+from tb_shapeplugin.wire.tables import DELTA, PLAIN, TABLES, Coding, Table
 
 
 def decode(data: bytes) -> Record:
@@ -68,6 +69,7 @@ def _record(message: Any) -> Record:
     calls: CallColumns = columns.pop("calls")
     if len(calls.first_op) != len(calls.end_op):
         raise ValueError(f"calls.first_op has {len(calls.first_op)} rows, op_count has {len(calls.end_op)}")
+    shapes = _shapes(message.shapes)
     return Record(
         name=message.name,
         completed=message.completed,
@@ -76,7 +78,7 @@ def _record(message: Any) -> Record:
         unchecked=tuple(message.unchecked),
         versions=dict(message.versions),
         strings=tuple(message.strings),
-        shapes=_shapes(message.shapes),
+        shapes=shapes,
         argument_lists=_ragged(message.argument_lists.count, message.argument_lists.values, PLAIN),
         child_lists=_ragged(message.child_lists.count, message.child_lists.values, PLAIN),
         calls=replace(calls, end_op=calls.end_op + calls.first_op),
@@ -84,6 +86,8 @@ def _record(message: Any) -> Record:
         outputs=tuple(map(_endpoint, message.outputs)),
         totals=_totals(message.totals),
         findings=_findings(message.findings),
+        branches=tuple(map(_branch, message.branches.branches)) if message.HasField("branches") else None,
+        cases=tuple(_case(case, shapes, message) for case in message.cases),
         **columns,
     )
 
@@ -125,6 +129,28 @@ def _endpoint(message: Any) -> Endpoint:
     return Endpoint(message.name, message.tensor - 1, message.literal)
 
 
+def _branch(message: Any) -> Branch:
+    return Branch(message.file, message.line, message.end_line, message.code, message.function, tuple(message.modules))
+
+
+def _case(message: Any, shapes: Sequence[Shape], whole: Any) -> Case:
+    tensors = _ints(message.tensors, DELTA).tolist()
+    if len(tensors) != len(message.shapes) or any(shape >= len(shapes) for shape in message.shapes):
+        raise ValueError(f"the shapes of case {message.name!r:.40} don't fit their tensors")
+    return Case(
+        name=message.name,
+        completed=message.completed,
+        error=message.error,
+        execution=_one_of(get_args(Execution), message.execution),
+        ops=rows_of(message.ops, len(whole.ops.name)),
+        calls=rows_of(message.calls, len(whole.calls.module)),
+        values=rows_of(message.values, len(whole.values.tensor)),
+        shapes={tensor: shapes[shape] for tensor, shape in zip(tensors, message.shapes, strict=True)},
+        inputs=tuple(map(_endpoint, message.inputs)),
+        outputs=tuple(map(_endpoint, message.outputs)),
+    )
+
+
 def _totals(message: Any) -> Totals:
     names = [field.name for field in fields(Totals)]
     return Totals(**{name: getattr(message, name) if message.HasField(name) else None for name in names})
@@ -161,6 +187,7 @@ def _finding(message: Any, cause: Finding | None) -> Finding:
         fixes=tuple(Fix(fix.text, _changes(fix.changes_json), fix.verified, fix.cost) for fix in message.fixes),
         caused_by=cause,
         op_index=message.op_index - 1,
+        cases=tuple(message.cases),
     )
 
 

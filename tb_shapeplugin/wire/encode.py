@@ -7,14 +7,15 @@ from typing import Any
 
 from tb_shapeplugin.base.errors import InternalError
 from tb_shapeplugin.base.names import RECORD_DRAFT
-from tb_shapeplugin.record.columns import Columns, Ints, Ragged
+from tb_shapeplugin.record.columns import Columns, Ints, Ragged, ints
 from tb_shapeplugin.record.finding import Finding, Origin, Place
 from tb_shapeplugin.record.record import Record, Totals
-from tb_shapeplugin.record.trace import Endpoint
+from tb_shapeplugin.record.trace import Branch, Case, Endpoint
 from tb_shapeplugin.wire.checks import check
 from tb_shapeplugin.wire.envelope import pack
 from tb_shapeplugin.wire.schema import RecordMessage
-from tb_shapeplugin.wire.tables import TABLES, Coding, Table
+from tb_shapeplugin.wire.stretches import stretches
+from tb_shapeplugin.wire.tables import DELTA, TABLES, Coding, Table
 from tb_shapeplugin.wire.text import storable_text
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
@@ -52,6 +53,8 @@ def _message(record: Record) -> Any:
         outputs=map(_endpoint, record.outputs),
         totals=_totals(record.totals),
         findings=[_finding(finding, record.findings) for finding in record.findings],
+        branches=None if record.branches is None else {"branches": list(map(_branch, record.branches))},
+        cases=[_case(case, record) for case in record.cases],
     )
     shapes = Ragged.of(record.shapes)
     message.shapes.rank.extend(shapes.counts.tolist())
@@ -84,6 +87,29 @@ def _endpoint(endpoint: Endpoint) -> dict[str, Any]:
     return {"name": storable_text(endpoint.name), "tensor": endpoint.tensor + 1, "literal": storable_text(endpoint.literal)}
 
 
+def _branch(branch: Branch) -> dict[str, Any]:
+    written: dict[str, Any] = {name: storable_text(getattr(branch, name)) for name in ("file", "code", "function")}
+    return written | {"line": branch.line, "end_line": branch.end_line, "modules": branch.modules}
+
+
+def _case(case: Case, record: Record) -> dict[str, Any]:
+    shape_index = {shape: index for index, shape in enumerate(record.shapes)}
+    tensors = sorted(case.shapes)
+    return {
+        "name": storable_text(case.name),
+        "completed": case.completed,
+        "error": storable_text(case.error),
+        "execution": case.execution,
+        "ops": stretches(case.ops),
+        "calls": stretches(case.calls),
+        "values": stretches(case.values),
+        "tensors": _coded(DELTA, ints(tensors)),
+        "shapes": [shape_index[case.shapes[tensor]] for tensor in tensors],
+        "inputs": map(_endpoint, case.inputs),
+        "outputs": map(_endpoint, case.outputs),
+    }
+
+
 def _totals(totals: Totals) -> dict[str, int]:
     figures = {field.name: getattr(totals, field.name) for field in fields(totals)}
     return {name: value for name, value in figures.items() if value is not None}
@@ -107,6 +133,7 @@ def _finding(finding: Finding, findings: Sequence[Finding]) -> dict[str, Any]:
         }
         for fix in finding.fixes
     ]
+    written["cases"] = list(map(storable_text, finding.cases))
     written["caused_by"] = _position(finding.caused_by, findings) + 1
     return written
 

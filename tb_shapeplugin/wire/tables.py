@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tb_shapeplugin.record.columns import Columns, Ints
-from tb_shapeplugin.record.record import CallColumns, ModuleColumns, OpColumns, SourceColumns, TensorColumns
+from tb_shapeplugin.record.record import CallColumns, ModuleColumns, OpColumns, SourceColumns, TensorColumns, ValueColumns
 
 Integers: TypeAlias = npt.NDArray[np.integer[Any]]
 
@@ -161,6 +161,17 @@ TABLES = (
             *_strings("code", "function", "text"),
             *_numbers("text_line"),
             Column("caller", PLUS_ONE, "sources", earlier=True),
+        ),
+    ),
+    Table(
+        "values",
+        ValueColumns,
+        (
+            Column("tensor", DELTA, "tensors"),
+            Column("op", DELTA_PLUS_ONE, "ops"),
+            Column("source", DELTA_PLUS_ONE, "sources"),
+            Column("origin", table="origins"),
+            *_strings("literal"),
         ),
     ),
 )

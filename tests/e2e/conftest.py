@@ -92,7 +92,7 @@ def _is_read(found: Any) -> bool:
     """Every model has its steps."""
     names = {model["name"] for run in found["runs"] for model in run["models"] if model["steps"]}
     steps = [step for run in found["runs"] if run["run"] == "steps" for model in run["models"] for step in model["steps"]]
-    return names >= {*DEMO_MODELS, "TwoFaults", "Sound", "Long"} and sorted(steps) == [0, 100]
+    return names >= {*DEMO_MODELS, "TwoFaults", "TwoPaths", "Sound", "Long"} and sorted(steps) == [0, 100]
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,31 @@ class Long(nn.Module):
         return x
 
 
+class TwoPaths(nn.Module):
+    """image -> see, or tokens -> embed up to the longest text; both -> mix -> head. Nobody ever debugs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.see = nn.Conv2d(3, 16, 4, 4)
+        self.embed = nn.Embedding(100, 16)
+        self.mix = nn.Linear(16, 16)
+        self.head = nn.Linear(16, 5)
+        self.debug = False
+
+    def forward(self, image: torch.Tensor | None = None, tokens: torch.Tensor | None = None) -> torch.Tensor:
+        if image is not None:
+            x = torch.relu(self.see(image)).flatten(2).mean(2)
+        else:
+            assert tokens is not None
+            longest = int((tokens > 0).sum(1).max().item())
+            x = self.embed(tokens[:, :longest]).sum(1)
+        x = torch.tanh(self.mix(x))
+        if self.debug:
+            print(x)
+        outcome: torch.Tensor = self.head(x)
+        return outcome
+
+
 def small_model() -> nn.Module:
     """Two layers, no fault."""
     return nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
@@ -87,6 +112,13 @@ def write_long(run: Path) -> None:
         writer.add_shapes(Long(), torch.zeros(3, 8), name="Long")
 
 
+def write_cases(run: Path) -> None:
+    """A model with two ways in, each taken by one of two inputs."""
+    cases = {"picture": {"image": torch.zeros(2, 3, 8, 8)}, "words": {"tokens": torch.ones(4, 7, dtype=torch.long)}}
+    with shapes.ShapeWriter(run) as writer:
+        writer.add_shapes(TwoPaths(), name="TwoPaths", cases=cases)
+
+
 def write_steps(run: Path) -> None:
     """One model at two steps, with batches of two sizes."""
     model = small_model()
@@ -119,4 +151,5 @@ def write_runs(logdir: Path) -> None:
     write_two_faults(logdir / "wrong_width_twice")
     write_steps(logdir / "steps")
     write_long(logdir / "long")
+    write_cases(logdir / "cases")
     write_damaged(logdir / "damaged")

@@ -18,11 +18,11 @@ def test_the_picker_lists_every_model_under_its_run(open_tab: OpenTab, fast: Ten
     """Runs in the order of their names, each model once, errors and unreadable ones marked; arrows and Enter choose."""
     tab = open_tab(fast)
     tab.picker("Model and run").click()
-    runs = sorted({run for run, _ in DEMO_MODELS.values()} | {"damaged", "long", "steps", "wrong_width_twice"})
+    runs = sorted({run for run, _ in DEMO_MODELS.values()} | {"cases", "damaged", "long", "steps", "wrong_width_twice"})
     expect(tab.frame.locator(".menu-group")).to_have_text(runs)
     options = tab.frame.get_by_role("option")
     assert sorted(options.locator("b").all_inner_texts()) == sorted(
-        [*DEMO_MODELS, "Headless", "Long", "Sound", "Stepped", "Truncated", "TwoFaults"]
+        [*DEMO_MODELS, "Headless", "Long", "Sound", "Stepped", "Truncated", "TwoFaults", "TwoPaths"]
     )
     expect(options.filter(has_text="GuessedNet")).to_contain_text("1 error")
     expect(options.filter(has_text="TwoFaults")).to_contain_text("2 errors")

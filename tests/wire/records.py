@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged, ints
 from tb_shapeplugin.record.finding import Finding, Fix, Mark, Origin, Place
-from tb_shapeplugin.record.record import CallColumns, ModuleColumns, OpColumns, Record, SourceColumns, TensorColumns, Totals
-from tb_shapeplugin.record.trace import Endpoint
+from tb_shapeplugin.record.record import CallColumns, ModuleColumns, OpColumns, Record, SourceColumns, TensorColumns, Totals, ValueColumns
+from tb_shapeplugin.record.trace import Branch, Case, Endpoint
 from tb_shapeplugin.wire.encode import encode
 from tb_shapeplugin.wire.header import Header, header_of
 from tb_shapeplugin.wire.tables import PLAIN, TABLES, Column
@@ -34,9 +34,10 @@ def records(draw: Callable[[st.SearchStrategy[Any]], Any], max_rows: int = 8) ->
     """Any Record, empty tables, hostile strings and huge numbers included."""
     strings = ("", *draw(st.lists(TEXTS, max_size=max_rows)))
     shapes = tuple(draw(st.lists(st.lists(st.integers(0, LARGEST), max_size=6).map(tuple), min_size=1, max_size=max_rows)))
-    sizes = {"strings": len(strings), "shapes": len(shapes), "argument_lists": 1, "child_lists": 1, "kinds": 5, "outcomes": 3}
+    sizes = {"strings": len(strings), "shapes": len(shapes), "argument_lists": 1, "child_lists": 1, "kinds": 5, "outcomes": 3, "origins": 3}
     sizes |= {table.name: draw(st.integers(0, max_rows)) for table in TABLES}
     sizes["calls"] = sizes["calls"] if sizes["modules"] else 0  # each is a module's
+    sizes["values"] = sizes["values"] if sizes["tensors"] else 0  # each is a tensor's
     argument_lists = Ragged.of([(), *draw(st.lists(_pairs(len(strings)), max_size=3))])
     child_lists = Ragged.of([(), *draw(st.lists(_children(len(strings), len(shapes)), max_size=3))])
     sizes |= {"argument_lists": len(argument_lists), "child_lists": len(child_lists)}
@@ -56,8 +57,37 @@ def records(draw: Callable[[st.SearchStrategy[Any]], Any], max_rows: int = 8) ->
         outputs=tuple(draw(st.lists(_endpoints(sizes["tensors"]), max_size=3))),
         totals=draw(st.builds(Totals, *[st.none() | st.integers(0, LARGEST)] * 6)),
         findings=_with_causes(draw, draw(st.lists(_findings(sizes), max_size=4))),
+        branches=draw(st.none() | st.lists(_branches(sizes["modules"]), max_size=2).map(tuple)),
+        cases=tuple(draw(st.lists(_cases(sizes, shapes), max_size=2))),
         **tables,
     )
+
+
+def _branches(modules: int) -> st.SearchStrategy[Branch]:
+    line = st.integers(0, FITS_32)
+    return st.builds(Branch, TEXTS, line, line, TEXTS, TEXTS, _rows(modules))
+
+
+def _cases(sizes: dict[str, int], shapes: tuple[tuple[int, ...], ...]) -> st.SearchStrategy[Case]:
+    execution = st.sampled_from(["fake", "real"])
+    other_shapes = st.dictionaries(st.integers(0, sizes["tensors"] - 1), st.sampled_from(shapes)) if sizes["tensors"] else st.just({})
+    ends = st.lists(_endpoints(sizes["tensors"]), max_size=2).map(tuple)
+    return st.builds(
+        Case,
+        TEXTS,
+        st.booleans(),
+        TEXTS,
+        execution,
+        *map(_rows, (sizes["ops"], sizes["calls"], sizes["values"])),
+        other_shapes,
+        inputs=ends,
+        outputs=ends,
+    )
+
+
+def _rows(size: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """Ascending rows of a table of that size."""
+    return st.sets(st.integers(0, size - 1)).map(sorted).map(tuple) if size else st.just(())
 
 
 def _pairs(strings: int) -> st.SearchStrategy[list[int]]:
@@ -125,6 +155,7 @@ def _findings(sizes: dict[str, int]) -> st.SearchStrategy[Finding]:
         readings=st.lists(TEXTS, max_size=2).map(tuple),
         fixes=st.lists(st.builds(Fix, TEXTS, changes, st.booleans(), TEXTS), max_size=2).map(tuple),
         op_index=op,
+        cases=st.lists(TEXTS, max_size=2).map(tuple),
     )
 
 
@@ -163,6 +194,7 @@ def small_record(name: str = "Net", *, completed: bool = True) -> Record:
         ),
         ops=_columns(OpColumns, [10], [1], [0], Ragged.of([(0, 1, 2)]), Ragged.of([(3,)]), [1], [1], [0]),
         sources=_columns(SourceColumns, [11], [9], [9], [15], [25], [12], [13], [0], [0], [-1]),
+        values=_columns(ValueColumns, [0], [-1], [0], [0], [0]),
         inputs=(Endpoint("x", 0),),
         outputs=(Endpoint("", 3),),
         totals=Totals(18, 18, 72, 0, 128, 32),

@@ -38,13 +38,24 @@ export function itemBytes(dtype: string): number | null {
 }
 
 /** A tensor's type on one line, the device only where it is given: `f32[4,864]`, `i64[]@cuda:0`. */
-export function compactType(dtype: string, shape: readonly number[], device = ''): string {
+export function compactType(dtype: string, shape: readonly (number | string)[], device = ''): string {
   return `${compactDtype(dtype)}[${shape.join(',')}]${device && `@${device}`}`;
 }
 
 /** A shape as people write it: `4×3×224×224`; a scalar is `scalar`. */
 export function shapeText(shape: readonly number[]): string {
   return shape.length ? shape.join('×') : 'scalar';
+}
+
+/** A dim that may vary: `64`, `64…512`. */
+export function dimText(least: number, most: number): string {
+  return least === most ? String(least) : `${least}…${most}`;
+}
+
+/** A short mark for the thing of that index: A to Z, then AA, AB, … */
+export function letterOf(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : letterOf(Math.floor(index / 26) - 1) + letter;
 }
 
 /** A count with thousands separated by commas; null is `unknown`, and minus is −. */

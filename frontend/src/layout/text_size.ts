@@ -1,6 +1,7 @@
 /** How large things must be to hold their text: a graph, measured, becomes the layout's input. */
 
 import type { Graph, GraphEdge, GraphNode } from '../model/graph';
+import { flagWidth } from './flags';
 import { FORM_BOX, FORM_CIRCLE, FORM_FIRST, FORM_GHOST, FORM_GROUP, FORM_LAST, FORM_VALUE, type LayoutInput } from './layout';
 
 /** The fonts of the graph, by their job. */
@@ -36,6 +37,11 @@ export function hasMark(node: GraphNode): boolean {
   return node.mark !== '' || node.kind === 'ghost';
 }
 
+/** Room right of a node's text: for the mark of contents that were read, and the flags of its cases. */
+export function roomAfter(node: GraphNode): number {
+  return (node.value === '' ? 0 : MARK_ROOM) + flagWidth(node);
+}
+
 /** Width of a label, with the boxes of what clashes. */
 export function labelWidth(label: GraphEdge['label'], measure: Measure): number {
   let width = 0;
@@ -62,7 +68,10 @@ export function measureGraph({ nodes, edges }: Graph, measure: Measure, allLabel
     height: floats(nodes, (node, i) => heightOf(node, depth[i] ?? 0)),
     above: floats(nodes, (node) => (node.caption ? 18 : 0)),
     left: floats(nodes, (node) => roomFor(node.aside, measure)),
-    right: floats(nodes, (node) => roomFor(node.remark ? [node.remark] : [], measure)),
+    right: floats(
+      nodes,
+      (node) => roomFor(node.remark ? [node.remark] : [], measure) + (node.sign && roomAfter(node) ? roomAfter(node) + 8 : 0),
+    ),
     weight: floats(nodes, (node) => node.weight),
     source: ints(edges, (edge) => edge.source),
     target: ints(edges, (edge) => edge.target),
@@ -123,20 +132,23 @@ function widthOf(node: GraphNode, measure: Measure): number {
   switch (node.kind) {
     case 'input':
     case 'output':
-      return onGrid(measure(node.name, 'plain') + 32, 64);
+      return onGrid(measure(node.name, 'plain') + 32 + roomAfter(node), 64);
     case 'value': {
       const label = labelWidth(node.label, measure);
       if (node.caption) return Math.max(onGrid(label + 24, 96), measure(node.caption, 'detail'));
-      return onGrid(measure(node.name, 'detail') + NAME_GAP + label + 20, 80);
+      return onGrid(measure(node.name, 'detail') + NAME_GAP + label + 20 + roomAfter(node), 80);
     }
     case 'ghost':
       return onGrid(textWidth(node, measure) + 24, 96);
     case 'group':
-      if (node.open) return CHEVRON_ROOM + textWidth(node, measure) + 24;
-      return onGrid(CHEVRON_ROOM + textWidth(node, measure) + 36, 112);
+      if (node.open) return CHEVRON_ROOM + textWidth(node, measure) + 24 + roomAfter(node);
+      return onGrid(CHEVRON_ROOM + textWidth(node, measure) + 36 + roomAfter(node), 112);
     case 'op':
       if (node.sign) return 16;
-      return onGrid(textWidth(node, measure) + (node.state === 'failed' ? 64 : 40), node.state === 'failed' ? 168 : 96);
+      return onGrid(
+        textWidth(node, measure) + (node.state === 'failed' ? 64 : 40) + roomAfter(node),
+        node.state === 'failed' ? 168 : 96,
+      );
   }
 }
 

@@ -3,9 +3,26 @@
 import { compactType } from '../base/format';
 import { argumentsOf } from './arguments';
 import { endOfPath, moduleName, moduleOfOp, moduleType, opFullName, opName, pathOf, typeWithConfig } from './calls';
+import {
+  areAlternatives,
+  casesOfCall,
+  casesOfModules,
+  casesOfOp,
+  casesOfTensor,
+  casesWith,
+  inPlaces,
+  isSeen,
+  isThere,
+  ranCall,
+  ranOp,
+  told,
+  type CaseSet,
+} from './case_sets';
+import { shapesByCase, shapesOf, varies } from './case_shapes';
 import { findingsAt, type Subject } from './findings';
 import { MODULE_LAZY, row, TENSOR_KINDS, TENSOR_REQUIRES_GRAD, type Finding, type Mark, type Record } from './record';
 import { callersOf, placeOf, sourceLines, type Caller, type SourceLine } from './source';
+import { stateOfCall, stateOfOp, type State } from './states';
 import { bytesOf, deviceOf, dimsOf, dtypeOf, isAssumed, numelOf, typeOf, type Dim } from './tensors';
 
 export type Selected = Subject | { readonly kind: 'tensor'; readonly id: number };
@@ -18,6 +35,8 @@ export interface TensorLine {
   readonly dims: readonly Dim[];
   readonly device: string;
   readonly bytes: number | null;
+  readonly varies: boolean; // among the cases: the bytes are the most
+  readonly cases: CaseSet; // those that have it, where not every case does; else []
   readonly assumed: boolean;
   readonly from: string; // what made it, "" for what was there before
   readonly name: string; // of a parameter, buffer or input, else ""
@@ -49,7 +68,9 @@ export interface Details {
   readonly path: string;
   readonly call: number; // which call of its module, 0 where that says nothing
   readonly fullName: string;
-  readonly state: 'ok' | 'failed' | 'assumed' | 'never called';
+  readonly state: State;
+  readonly cases: CaseSet; // those that ran it, where not every case did; else []
+  readonly module: number; // whose code it is, -1 for an op
   readonly lazy: boolean;
   readonly findings: readonly Finding[];
   readonly place: { readonly file: string; readonly line: number } | null;
@@ -73,10 +94,10 @@ export interface Details {
   readonly callers: readonly Caller[];
 }
 
-const STATES = ['ok', 'failed', 'assumed'] as const;
-
 const BLANK = {
   fullName: '',
+  module: -1,
+  cases: [],
   call: 0,
   lazy: false,
   findings: [],
@@ -92,25 +113,55 @@ const BLANK = {
   ops: [],
 } satisfies Partial<Details>;
 
-/** One tensor as a line of a section, as the module `seenFrom` sees it. */
+/** One tensor as a line of a section, as the module `seenFrom` sees it, in the cases of `among`. */
 export function tensorLine(
   record: Record,
   tensor: number,
   label: string,
   marks: readonly Mark[] = [],
   seenFrom = -1,
+  among: CaseSet | null = null,
 ): TensorLine {
   return {
     label,
     tensor,
     dtype: dtypeOf(record, tensor),
-    dims: dimsOf(record, tensor, marks),
+    dims: dimsOf(record, tensor, marks, among),
     device: deviceOf(record, tensor),
-    bytes: bytesOf(record, tensor),
+    bytes: bytesOf(record, tensor, among),
+    varies: shapesOf(record, tensor, among).length > 1,
+    cases: record.picked === undefined ? told(record, casesOfTensor(record, tensor)) : [],
     assumed: isAssumed(record, tensor),
     from: fromOf(record, tensor, seenFrom),
     name: record.strings[record.tensors.name[tensor] ?? 0] ?? '',
   };
+}
+
+/** Tensors by their places, numbered where there are several. */
+function placeLines(
+  record: Record,
+  tensors: Int32Array,
+  marks: readonly Mark[],
+  seenFrom: number,
+  among: CaseSet,
+): readonly TensorLine[] {
+  const places = inPlaces(record, tensors);
+  return places.flatMap((place, i) =>
+    place.map((tensor) => tensorLine(record, tensor, places.length > 1 ? `${i}` : '', marks, seenFrom, among)),
+  );
+}
+
+/** An argument's name; of what stands in another's place in another case, that one's. */
+function inputName(record: Record, op: number, names: ReadonlyMap<number, string>, input: number): string {
+  const own = names.get(input);
+  if (own !== undefined) return own;
+  const inputs = row(record.ops.inputs, op);
+  const tensor = inputs[input] ?? -1;
+  const before = [...inputs.keys()].filter((other) => other < input);
+  const isBeside = (other: number): boolean => areAlternatives(record, inputs[other] ?? -1, tensor);
+  const mine = before.filter((other) => !names.has(other) && !isBeside(other)).length;
+  const others = before.flatMap((other) => (isBeside(other) ? (names.get(other) ?? []) : []));
+  return others[mine] ?? `${input}`;
 }
 
 /** All that was recorded of an op. */
@@ -120,8 +171,8 @@ export function opDetails(record: Record, op: number): Details {
   const marks = findings.flatMap((finding) => finding.marks);
   const call = record.ops.call[op] ?? -1;
   const module = moduleOfOp(record, op);
-  const flags = record.ops.flags[op] ?? 0;
   const outputs = row(record.ops.outputs, op);
+  const ran = ranOp(record, op);
   return {
     ...BLANK,
     ...whereabouts(record, record.ops.source[op] ?? -1, findings),
@@ -130,13 +181,14 @@ export function opDetails(record: Record, op: number): Details {
     path: module < 0 ? '' : moduleName(record, module),
     call: record.calls.number[call] ?? 0,
     fullName: opFullName(record, op),
-    state: flags & 1 ? 'failed' : flags & 2 ? 'assumed' : 'ok',
+    state: stateOfOp(record, op),
+    cases: told(record, casesOfOp(record, op)),
     findings,
     gotWanted: gotWantedOf(record, findings),
     inputs: Array.from(row(record.ops.inputs, op), (tensor, i) =>
-      tensorLine(record, tensor, names.get(i) ?? `${i}`, marks, module),
-    ),
-    outputs: Array.from(outputs, (tensor, i) => tensorLine(record, tensor, outputs.length > 1 ? `${i}` : '', marks)),
+      tensorLine(record, tensor, inputName(record, op, names, i), marks, module, casesOfOp(record, op)),
+    ).filter(({ tensor }) => !ran || isThere(record, tensor)),
+    outputs: placeLines(record, outputs, marks, -1, casesOfOp(record, op)),
     arguments: others,
     children: childrenOf(record, op),
   };
@@ -149,19 +201,23 @@ export function callDetails(record: Record, call: number): Details {
   const findings = findingsAt(record, { kind: 'call', id: call });
   const marks = findings.flatMap((finding) => finding.marks);
   const failed = findings.find((finding) => finding.opIndex >= 0)?.opIndex ?? first;
-  const inputs = row(record.calls.inputs, call);
-  const outputs = row(record.calls.outputs, call);
-  const ops = Array.from({ length: end - first }, (_, i) => first + i).filter((op) => record.ops.call[op] === call);
+  const ran = ranCall(record, call);
+  const inputs = row(record.calls.inputs, call).filter((tensor) => !ran || isThere(record, tensor));
+  const outputs = row(record.calls.outputs, call).filter((tensor) => !ran || isThere(record, tensor));
+  const own = Array.from({ length: end - first }, (_, i) => first + i).filter((op) => record.ops.call[op] === call);
+  const ops = own.filter((op) => !ran || ranOp(record, op));
   return {
     ...BLANK,
     ...whereabouts(record, end > first ? (record.ops.source[failed] ?? -1) : -1, findings),
     ...moduleFacts(record, module),
+    module,
     call: record.calls.number[call] ?? 0,
-    state: STATES[record.calls.outcome[call] ?? 0] ?? 'ok',
+    state: stateOfCall(record, call),
+    cases: told(record, casesOfCall(record, call)),
     findings,
     gotWanted: gotWantedOf(record, findings),
-    inputs: Array.from(inputs, (tensor, i) => tensorLine(record, tensor, inputs.length > 1 ? `${i}` : '', marks, module)),
-    outputs: Array.from(outputs, (tensor, i) => tensorLine(record, tensor, outputs.length > 1 ? `${i}` : '', marks, module)),
+    inputs: placeLines(record, inputs, marks, module, casesOfCall(record, call)),
+    outputs: placeLines(record, outputs, marks, module, casesOfCall(record, call)),
     own: ownTensors(record, module, marks),
     ops: ops.map((op) => opLink(record, op)),
   };
@@ -171,11 +227,14 @@ export function callDetails(record: Record, call: number): Details {
 export function moduleDetails(record: Record, module: number): Details {
   const findings = findingsAt(record, { kind: 'module', id: module });
   const called = record.calls.module.some((of) => of === module || isInside(record, of, module));
+  const cases = called ? (casesOfModules(record)[module] ?? []) : [];
   return {
     ...BLANK,
     ...whereabouts(record, -1, findings),
     ...moduleFacts(record, module),
-    state: called ? 'ok' : 'never called',
+    module,
+    state: !called ? 'never called' : isSeen(record, cases) ? 'ok' : 'not run',
+    cases: called ? told(record, cases) : [],
     findings,
     own: ownTensors(record, module, []),
   };
@@ -192,6 +251,9 @@ export interface TensorDetails {
   readonly bytes: number | null;
   readonly requiresGrad: boolean;
   readonly assumed: boolean;
+  readonly cases: CaseSet; // those that have it, where not every case does; else []
+  readonly shapes: readonly { readonly of: number; readonly shape: readonly number[] }[]; // by case, where it varies
+  readonly varies: boolean;
   readonly producer: Link | null;
   readonly users: readonly Link[];
   readonly sameMemory: readonly Link[];
@@ -204,11 +266,11 @@ export function tensorDetails(record: Record, tensor: number): TensorDetails {
   const name = record.strings[tensors.name[tensor] ?? 0] ?? '';
   const users: Link[] = [];
   record.ops.name.forEach((_, op) => {
-    if (row(record.ops.inputs, op).includes(tensor)) users.push(opLink(record, op));
+    if (row(record.ops.inputs, op).includes(tensor) && ranOp(record, op)) users.push(opLink(record, op));
   });
   const sameMemory: Link[] = [];
   tensors.storage.forEach((storage, id) => {
-    if (id !== tensor && storage === tensors.storage[tensor])
+    if (id !== tensor && storage === tensors.storage[tensor] && isThere(record, id))
       sameMemory.push({ subject: { kind: 'tensor', id }, text: typeOf(record, id), hint: makerOf(record, id) });
   });
   return {
@@ -226,6 +288,9 @@ export function tensorDetails(record: Record, tensor: number): TensorDetails {
     bytes: bytesOf(record, tensor),
     requiresGrad: ((tensors.flags[tensor] ?? 0) & TENSOR_REQUIRES_GRAD) !== 0,
     assumed: isAssumed(record, tensor),
+    cases: told(record, casesOfTensor(record, tensor)),
+    shapes: varies(record, tensor) ? shapesByCase(record, tensor) : [],
+    varies: varies(record, tensor),
     producer: producer < 0 ? null : opLink(record, producer),
     users,
     sameMemory,
@@ -242,7 +307,7 @@ export function makerOf(record: Record, tensor: number): string {
 function opLink(record: Record, op: number): Link {
   const module = moduleOfOp(record, op);
   const output = row(record.ops.outputs, op)[0];
-  const type = output === undefined ? '' : typeOf(record, output);
+  const type = output === undefined ? '' : typeOf(record, output, casesOfOp(record, op));
   return {
     subject: { kind: 'op', id: op },
     text: opName(record, op),
@@ -339,7 +404,7 @@ function gotWantedOf(record: Record, findings: readonly Finding[]): GotWanted | 
   if (!finding || !mark || finding.got.size !== 1 || finding.want.size !== 1) return null;
   const [gotWord, gotNumber] = [...finding.got][0] ?? ['', 0];
   const [wantWord, wantNumber] = [...finding.want][0] ?? ['', 0];
-  const got = dimsOf(record, mark.tensor, [mark]);
+  const got = dimsOf(record, mark.tensor, [mark], casesWith(record, finding));
   if (got[mark.dim]?.size !== gotNumber) return null;
   return { gotWord, wantWord, got, wanted: got.map((_, dim) => (dim === mark.dim ? wantNumber : null)) };
 }

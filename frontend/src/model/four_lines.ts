@@ -3,6 +3,7 @@
 import { shapeText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { moduleOfOp, opName, pathOf } from './calls';
+import { casesWith, type CaseSet } from './case_sets';
 import { row, TENSOR_KINDS, type Finding, type Fix, type Origin, type Record } from './record';
 import { typeOf } from './tensors';
 
@@ -46,7 +47,7 @@ export function fourLines(record: Record, finding: Finding): FourLines {
     },
     what: { clause: clause.replace(/\.$/, ''), types: finding.types },
     from: origin
-      ? { why: finding.why, ...makerOf(record, origin), place: placeText(origin.file, origin.line) }
+      ? { why: finding.why, ...makerOf(record, origin, casesWith(record, finding)), place: placeText(origin.file, origin.line) }
       : whyAlone(finding.why),
     tries: finding.fixes.toSorted((a, b) => Number(b.verified) - Number(a.verified)),
   };
@@ -77,21 +78,21 @@ function whyAlone(why: string): FourLines['from'] {
 
 type Maker = Pick<NonNullable<FourLines['from']>, 'verb' | 'name' | 'of' | 'type'>;
 
-function makerOf(record: Record, origin: Origin): Maker {
-  if (origin.opIndex < 0) return { verb: TEXTS.broughtBy, of: '', ...bringer(record, origin) };
+function makerOf(record: Record, origin: Origin, among: CaseSet | null): Maker {
+  if (origin.opIndex < 0) return { verb: TEXTS.broughtBy, of: '', ...bringer(record, origin, among) };
   const first = row(record.ops.inputs, origin.opIndex)[0];
   const material = first === undefined ? '' : TEXTS.ofMaterial(materialName(record, origin, first));
   return {
     verb: TEXTS.madeBy,
     name: opName(record, origin.opIndex),
     of: [origin.module && TEXTS.inModule(origin.module), material].filter(Boolean).join(' '),
-    type: first === undefined ? '' : typeOf(record, first),
+    type: first === undefined ? '' : typeOf(record, first, among),
   };
 }
 
-function bringer(record: Record, origin: Origin): Pick<Maker, 'name' | 'type'> {
+function bringer(record: Record, origin: Origin, among: CaseSet | null): Pick<Maker, 'name' | 'type'> {
   if (origin.tensor < 0) return { name: origin.op || TEXTS.someTensor, type: origin.shape.length ? shapeText(origin.shape) : '' };
-  return { name: tensorName(record, origin.tensor), type: typeOf(record, origin.tensor) };
+  return { name: tensorName(record, origin.tensor), type: typeOf(record, origin.tensor, among) };
 }
 
 /** Who made what the op was called on: the layer, or the op where it stands in the same module. */

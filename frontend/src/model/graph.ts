@@ -1,6 +1,8 @@
 /** The graph as it is seen: its nodes and edges, as plain data. What builds it from a record is graph_build.ts. */
 
+import type { CaseSet } from './case_sets';
 import type { Family } from './graph_words';
+import type { ValueOrigin } from './values_read';
 
 export type NodeKind = 'op' | 'group' | 'input' | 'output' | 'value' | 'ghost';
 export type NodeState = 'plain' | 'failed' | 'origin' | 'assumed';
@@ -29,6 +31,10 @@ export interface GraphNode {
   readonly sign: string; // of an op drawn as a circle, else ''
   readonly state: NodeState;
   readonly mark: NodeMark; // the worst inside a closed group; an op's own
+  readonly value: ValueOrigin | ''; // its contents were read: whose they were; the gravest inside a closed group
+  readonly cases: CaseSet; // those that ran it, where not every case did; else []
+  readonly differs: boolean; // a closed group that every case ran, each in its own way
+  readonly absent: boolean; // it didn't run in the case that is picked
   readonly keepsShape: boolean;
   readonly weight: number; // ops inside that would be nodes
   readonly caption: string; // above a value's box; '' where the name stands inside
@@ -48,6 +54,7 @@ export interface GraphEdge {
   readonly label: readonly LabelPart[];
   readonly labelled: boolean; // the label tells something new: it is shown also when not all are
   readonly assumed: boolean;
+  readonly onlyCase: number; // the only case of several that runs both its ends, else -1
   readonly guilty: boolean;
   readonly clash: boolean; // it carries a number that clashes into the failure
   readonly dimmed: boolean;

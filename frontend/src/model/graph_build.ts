@@ -1,11 +1,15 @@
 /** From a record and the calls that are open to the graph that is seen. Linear in the ops, without recursion. */
 
 import { TEXTS } from '../base/texts';
+import { areAlternatives, casesOfTensor, isThere, type CaseSet } from './case_sets';
+import { allEnds } from './case_view';
+import { CasesOfGraph } from './graph_cases';
 import type { Graph, GraphEdge, GraphNode, GraphPlaces, LabelPart, NodeMark } from './graph';
 import { compactArguments, compactConfig, familyOf, opTitle, signOf } from './graph_words';
 import type { GraphIndex } from './graph_index';
-import { dimParts, edgeLabel, marksOf, sameType, shapeOf, tensorLabel, viewWords } from './graph_labels';
+import { dimParts, dimTexts, edgeLabel, isUnchanged, marksOf, sameType, tensorLabel, viewWords } from './graph_labels';
 import { ghostsOf, MOST_BESIDE } from './graph_ghosts';
+import { markValues } from './graph_values';
 import { originWords, remarkOf } from './graph_remarks';
 import { guiltyPath } from './graph_path';
 import { row, OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, type Finding, type Record } from './record';
@@ -46,6 +50,10 @@ function drafted(node: Partial<Draft> & Pick<Draft, 'kind' | 'parent' | 'name'>)
     sign: node.sign ?? '',
     state: node.state ?? 'plain',
     mark: node.mark ?? '',
+    value: '',
+    cases: [],
+    differs: false,
+    absent: false,
     keepsShape: false,
     weight: node.weight ?? 1,
     caption: node.caption ?? '',
@@ -73,7 +81,7 @@ class Builder {
   private readonly scopeOfCall: Int32Array; // the open group that things of a call stand in, -1 at the top
   private readonly sourceOf: Int32Array; // the node that a tensor comes from, by tensor
   private readonly lastView: Int32Array; // the view on an edge that made a tensor, by tensor
-  private readonly taken: number[] = []; // the first tensor that each node takes from another
+  private readonly taken: number[][] = []; // the first tensor that each node takes from another, in one case or the other
   private readonly revealedIn = new Map<number, number>(); // how many revealed ops a call holds
   private readonly revealed: ReadonlySet<number>;
 
@@ -103,12 +111,15 @@ class Builder {
     this.addOutputs();
     this.addGhosts();
     this.markFindings();
-    const path = guiltyPath(this.nodes, this.edges, this.ends());
+    markValues(this.record, this.nodes, this.sourceOf, this.nodeOfCall);
+    const cases = new CasesOfGraph(this.record, this.nodes, this.edges, this.sourceOf);
+    const path = guiltyPath(this.nodes, this.edges, this.ends(), (edge) => cases.isOnWayOf(this.view.finding, edge));
     this.nodes.forEach((node, id) => {
       node.guilty = path.nodes.has(id);
-      node.dimmed = this.view.dims && path.nodes.size > 0 && !node.guilty && this.dims(node, path.nodes);
+      const stepsBack = this.view.dims && path.nodes.size > 0 && !node.guilty && this.dims(node, path.nodes);
+      node.dimmed = node.absent || stepsBack;
     });
-    const edges = this.finishedEdges(path.edges);
+    const edges = this.finishedEdges(path.edges, cases);
     return { nodes: this.nodes, edges, nodeOfOp: this.nodeOfOp, nodeOfCall: this.nodeOfCall };
   }
 
@@ -121,7 +132,7 @@ class Builder {
   }
 
   private addInputs(): void {
-    const ends = this.record.inputs.filter((end) => end.tensor >= 0);
+    const ends = allEnds(this.record, 'inputs').filter((end) => end.tensor >= 0);
     ends.forEach((end, i) => {
       const rest = ends.length > MOST_BESIDE && i >= MOST_BESIDE - 1;
       const first = rest && i >= MOST_BESIDE;
@@ -137,7 +148,7 @@ class Builder {
   }
 
   private addOutputs(): void {
-    const ends = this.record.outputs.filter((end) => end.tensor >= 0);
+    const ends = allEnds(this.record, 'outputs').filter((end) => end.tensor >= 0);
     let rest = -1;
     ends.forEach((end, i) => {
       const crowded = ends.length > MOST_BESIDE && i >= MOST_BESIDE - 1;
@@ -275,7 +286,7 @@ class Builder {
 
   private settleShape(id: number, op: number, outputs: Int32Array): void {
     const node = this.nodes[id];
-    const before = this.taken[id] ?? -1;
+    const before = this.taken[id]?.[0] ?? -1;
     const after = outputs[0] ?? -1;
     if (node?.op === op && before >= 0 && after >= 0) node.keepsShape = sameType(this.record, before, after);
   }
@@ -288,7 +299,7 @@ class Builder {
       if (op >= 0) this.addValue(tensor, target, op);
       return;
     }
-    this.taken[target] ??= tensor;
+    this.take(target, tensor);
     const key = source * 2 ** 24 + target;
     const known = this.edgeByEnds.get(key);
     if (known) {
@@ -298,6 +309,20 @@ class Builder {
     const edge = { source, target, tensors: [tensor] };
     this.edgeByEnds.set(key, edge);
     this.edges.push(edge);
+  }
+
+  /** The first tensor that a node takes, or what stands in its place in other cases. */
+  private take(target: number, tensor: number): void {
+    const place = this.taken[target];
+    if (!place) this.taken[target] = [tensor];
+    else if (place.every((other) => areAlternatives(this.record, tensor, other))) place.push(tensor);
+  }
+
+  private takenIn(source: number, among: CaseSet): readonly number[] {
+    const place = this.taken[source] ?? [];
+    return place.length < 2
+      ? place
+      : place.filter((tensor) => casesOfTensor(this.record, tensor).some((one) => among.includes(one)));
   }
 
   /** A parameter, buffer or constant, where the module that uses it doesn't already stand for it, or where it clashes. */
@@ -310,7 +335,7 @@ class Builder {
     const clashing = marksOf(this.view.finding?.marks ?? [], tensor);
     if (host?.op !== op || (kind === 0 && !name)) return;
     if (!clashing.size) {
-      if (kind === 4 && !shapeOf(this.record, tensor).length) return;
+      if (kind === 4 && !dimTexts(this.record, [tensor]).length) return;
       const owner =
         host.call >= 0 && this.nodeOfCall[host.call] === target ? this.text(modules.path, calls.module[host.call] ?? 0) : null;
       if (owner !== null && (kind === 4 || name.startsWith(`${owner}.`))) return;
@@ -320,7 +345,7 @@ class Builder {
     const use = `${target} ${tensor}`;
     if (this.valueByUse.has(use)) return;
     this.valueByUse.set(use, this.nodes.length);
-    const turned = clashing.size > 0 && this.shortOf(op) === 'linear' && shapeOf(this.record, tensor).length === 2;
+    const turned = clashing.size > 0 && this.shortOf(op) === 'linear' && dimTexts(this.record, [tensor]).length === 2;
     this.add({
       kind: 'value',
       parent: host.parent,
@@ -330,7 +355,7 @@ class Builder {
       caption: clashing.size ? (turned ? TEXTS.transposed(name) : name || TEXTS.constant) : '',
       label: turned
         ? this.turnedLabel(tensor, clashing)
-        : tensorLabel(this.record, clashing.size ? tensor : root, -1, this.view.finding?.marks ?? []),
+        : tensorLabel(this.record, [clashing.size ? tensor : root], [], this.view.finding?.marks ?? []),
     });
   }
 
@@ -343,7 +368,7 @@ class Builder {
 
   /** A linear layer multiplies by its weight transposed; so written, the dims that clash face each other. */
   private turnedLabel(tensor: number, clashing: ReadonlySet<number>): LabelPart[] {
-    return dimParts([...shapeOf(this.record, tensor)].reverse(), null, new Set([...clashing].map((dim) => 1 - dim)));
+    return dimParts([...dimTexts(this.record, [tensor])].reverse(), null, new Set([...clashing].map((dim) => 1 - dim)));
   }
 
   private addGhosts(): void {
@@ -389,25 +414,45 @@ class Builder {
     return node.kind !== 'ghost' && !node.open && node.state === 'plain' && node.mark !== 'error';
   }
 
-  private finishedEdges(guilty: ReadonlySet<number>): GraphEdge[] {
+  private finishedEdges(guilty: ReadonlySet<number>, cases: CasesOfGraph): GraphEdge[] {
     const said = new Set<string>();
     const marks = this.view.finding?.marks ?? [];
-    return this.edges.map(({ source, target, tensors }, i) => {
-      const before = this.taken[source] ?? -1;
+    const finished = (edge: EdgeDraft, i: number): GraphEdge => {
+      const { source, target } = edge;
+      const onlyCase = cases.onlyCase(edge);
+      const among = cases.toldBy(edge);
+      const tensors = seenTensors(this.record, edge.tensors);
+      const before = this.takenIn(source, among);
       const first = tensors[0] ?? -1;
       const marked = tensors.some((tensor) => marks.some((mark) => mark.tensor === tensor));
       const into = this.nodes[target];
-      const label = edgeLabel(this.record, tensors, before, marked && into?.state === 'failed' ? marks : []);
+      const clashing = marked && into?.state === 'failed';
+      const told = clashing ? cases.having(this.view.finding, among) : among;
+      const label = edgeLabel(this.record, tensors, before, clashing ? marks : [], told);
       const known = `${source} ${label.map((part) => part.text).join('')}`;
-      const isNew = before < 0 || tensors.some((tensor) => !sameType(this.record, tensor, before));
-      const labelled = (marked && into?.state === 'failed') || (isNew && !said.has(known));
+      const isNew = tensors.some((tensor) => !isUnchanged(this.record, tensor, before, among));
+      const labelled = clashing || (isNew && !said.has(known));
       said.add(known);
       const assumed = tensors.some((tensor) => ((this.record.tensors.flags[tensor] ?? 0) & TENSOR_ASSUMED) !== 0);
       const onPath = guilty.has(i);
       const dimmed = !onPath && !assumed && (this.nodes[source]?.dimmed === true || into?.dimmed === true);
       const words = viewWords(this.index, this.lastView, first);
       const clash = into?.state === 'failed' && (marked || (onPath && marks.length === 0));
-      return { source, target, tensors, words, label, labelled, assumed, guilty: onPath, clash, dimmed };
-    });
+      return { source, target, tensors, words, label, labelled, assumed, onlyCase, guilty: onPath, clash, dimmed };
+    };
+    const absent = ({ source, target }: EdgeDraft): boolean => !!this.nodes[source]?.absent || !!this.nodes[target]?.absent;
+    const edges: GraphEdge[] = [];
+    // What ran comes first: a label that is told once is told there.
+    for (const late of [false, true])
+      this.edges.forEach((edge, i) => {
+        if (absent(edge) === late) edges[i] = finished(edge, i);
+      });
+    return edges;
   }
+}
+
+/** Of several tensors, each of other cases, those of the case that is picked; all where it has none. */
+function seenTensors(record: Record, tensors: readonly number[]): readonly number[] {
+  const seen = tensors.filter((tensor) => isThere(record, tensor));
+  return seen.length ? seen : tensors;
 }

@@ -1,7 +1,9 @@
 /** A node's name for programs, the same in every view of one record; and its name for people who hear it. */
 
 import { TEXTS } from '../base/texts';
+import { pickedName } from './case_sets';
 import { labelText, type Graph, type GraphEdge, type GraphNode } from './graph';
+import type { Record } from './record';
 
 /** The same thing has the same key in another graph of the same record. */
 export function placeKey(node: GraphNode): string {
@@ -15,7 +17,7 @@ export function placesByKey(graph: Graph): ReadonlyMap<string, number> {
 }
 
 /** A node in words: name, type, what comes in and goes out, and what is wrong with it. '' for none. */
-export function nodeText(graph: Graph, id: number): string {
+export function nodeText(record: Record, graph: Graph, id: number): string {
   const node = graph.nodes[id];
   if (!node) return '';
   const states = { plain: '', failed: TEXTS.failed, origin: node.aside.join(' '), assumed: TEXTS.assumed } as const;
@@ -25,7 +27,12 @@ export function nodeText(graph: Graph, id: number): string {
   const out = said(graph.edges.filter((edge) => edge.source === id).slice(0, 1));
   const flow = [into && `${TEXTS.input.toLowerCase()} ${into}`, out && `${TEXTS.output.toLowerCase()} ${out}`];
   const problem = node.mark === 'error' && node.state !== 'failed' ? TEXTS.problem : node.mark === 'warn' ? TEXTS.problem : '';
-  return [node.name, node.detail, group, flow.filter(Boolean).join(' → '), states[node.state], problem]
-    .filter(Boolean)
-    .join(', ');
+  const words = [node.name, node.detail, group, flow.filter(Boolean).join(' → '), states[node.state], problem];
+  return [...words, ...caseWords(record, node), node.value && TEXTS.values[node.value]].filter(Boolean).join(', ');
+}
+
+function caseWords(record: Record, { cases, differs, absent }: GraphNode): readonly string[] {
+  if (absent) return [TEXTS.notRunIn(pickedName(record))];
+  const names = cases.map((index) => record.cases[index]?.name ?? '');
+  return [names.length ? TEXTS.onlyIn(names) : '', differs ? TEXTS.differsInside : ''];
 }

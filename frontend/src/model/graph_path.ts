@@ -10,20 +10,24 @@ interface Ends {
 /**
  * The nodes and edges on any way from `from` to `to`, and the edge by which `before` reaches `from`.
  *
- * Empty sets where there is no failure to show. Edges are given by their index.
+ * Empty sets where there is no failure to show. Edges are given by their index; those that aren't `open` lead nowhere.
  */
-export function guiltyPath(
+export function guiltyPath<E extends Ends>(
   nodes: readonly unknown[],
-  edges: readonly Ends[],
+  edges: readonly E[],
   { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },
+  open: (edge: E) => boolean,
 ): { readonly nodes: ReadonlySet<number>; readonly edges: ReadonlySet<number> } {
   if (to < 0) return { nodes: new Set(), edges: new Set() };
-  const ahead = reach(nodes.length, edges, from, 'target');
-  const back = reach(nodes.length, edges, to, 'source');
+  const ways = edges.filter(open);
+  const ahead = reach(nodes.length, ways, from, 'target');
+  const back = reach(nodes.length, ways, to, 'source');
   const path = new Set<number>([from, to]);
   for (let node = 0; node < nodes.length; node++) if (ahead[node] && back[node]) path.add(node);
   const along = new Set<number>();
-  edges.forEach(({ source, target }, i) => {
+  edges.forEach((edge, i) => {
+    const { source, target } = edge;
+    if (!open(edge)) return;
     if (path.has(source) && path.has(target)) along.add(i);
     if (source === before && target === from && from !== to) along.add(i);
   });

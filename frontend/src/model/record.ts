@@ -67,6 +67,39 @@ export interface SourceColumns {
   readonly caller: Int32Array; // sources, -1 at the bottom
 }
 
+/** Contents of tensors that decided what ran. */
+export interface ValueColumns {
+  readonly tensor: Int32Array; // tensors
+  readonly op: Int32Array; // ops whose result depends on them, -1 where Python read them
+  readonly source: Int32Array; // sources, -1 unknown
+  readonly origin: Int32Array; // VALUE_ORIGINS
+  readonly literal: Int32Array; // strings, of a single number
+}
+
+/** Code of a forward that never ran: the head that leads to it, and the last line that it reaches. */
+export interface Branch {
+  readonly file: string;
+  readonly line: number;
+  readonly endLine: number;
+  readonly code: string;
+  readonly function: string;
+  readonly modules: Int32Array; // modules that ran the function around it
+}
+
+/** One named input, and what it ran of a graph that unites several. */
+export interface Case {
+  readonly name: string;
+  readonly completed: boolean;
+  readonly error: string;
+  readonly execution: string; // "fake" | "real"
+  readonly ops: Int32Array; // what it ran, ascending
+  readonly calls: Int32Array;
+  readonly values: Int32Array; // of the contents that decided what ran
+  readonly shapes: ReadonlyMap<number, number>; // tensors of another shape in this case: tensors → shapes
+  readonly inputs: readonly Endpoint[];
+  readonly outputs: readonly Endpoint[];
+}
+
 export interface Endpoint {
   readonly name: string;
   readonly tensor: number; // -1 where it is no tensor
@@ -140,6 +173,7 @@ export interface Finding {
   readonly fixes: readonly Fix[];
   readonly causedBy: number; // findings, -1 for a cause of its own
   readonly opIndex: number; // ops, -1 unknown
+  readonly cases: readonly string[]; // names of the cases that have it; none for a single run
 }
 
 export interface Record {
@@ -158,14 +192,19 @@ export interface Record {
   readonly tensors: TensorColumns;
   readonly ops: OpColumns;
   readonly sources: SourceColumns;
+  readonly values: ValueColumns;
   readonly inputs: readonly Endpoint[];
   readonly outputs: readonly Endpoint[];
   readonly totals: Totals;
   readonly findings: readonly Finding[];
+  readonly branches: readonly Branch[] | null; // that never ran; null: nobody asked
+  readonly cases: readonly Case[]; // of a union of several inputs; none for a single run
+  readonly picked?: number; // cases: the one that these tables tell alone, as case_view.ts makes them; absent: all of them
 }
 
 export const TENSOR_KINDS = ['activation', 'parameter', 'buffer', 'input', 'constant'] as const;
 export const OUTCOMES = ['ok', 'failed', 'assumed'] as const;
+export const VALUE_ORIGINS = ['read', 'assumed', 'random'] as const;
 export const TENSOR_REQUIRES_GRAD = 1;
 export const TENSOR_ASSUMED = 2;
 export const OP_FAILED = 1;

@@ -11,8 +11,11 @@ import {
   typeInShort,
   typeWithConfig,
 } from './calls';
+import { casesOfCall, casesOfTensor, inPlaces, isThere, ranCall, told, type CaseSet } from './case_sets';
+import { shapesOf } from './case_shapes';
 import { countsByModule, type Counts, type Subject } from './findings';
 import { row, type Mark, type Record } from './record';
+import { stateOfCall, type State } from './states';
 import { bytesOfAll, dimsOf, isAssumed, type Dim } from './tensors';
 
 /** What stands in a cell of shapes: the first tensor, and how many more there are. */
@@ -34,18 +37,19 @@ export interface LayerRow {
   readonly call: number; // calls, -1 for a module never called
   readonly number: number; // which call of its module, 0 for never called
   readonly ofSeveral: boolean;
-  readonly state: 'ok' | 'failed' | 'assumed' | 'never called';
+  readonly state: State;
+  readonly cases: CaseSet; // those that made the call, where not every case did; else []
   readonly counts: Counts;
   readonly input: ShapeCell;
   readonly output: ShapeCell;
   readonly params: number | null; // null unknown; 0 and `countedIn` where an earlier call counts them
   readonly trainable: number | null;
   readonly countedIn: number; // number of the call that counts the parameters, 0 for this one
-  readonly outputBytes: number | null; // null unknown, or nothing came out
+  readonly outputBytes: number | null; // null unknown, or nothing came out; the most, where it varies among the cases
+  readonly bytesVary: boolean;
   readonly inside: number;
 }
 
-const STATES = ['ok', 'failed', 'assumed'] as const;
 const EMPTY: ShapeCell = { tensor: -1, dims: [], more: 0, assumed: false };
 const NONE: Counts = { errors: 0, warnings: 0 };
 
@@ -81,11 +85,12 @@ export function layerRows(record: Record): readonly LayerRow[] {
       call,
       number,
       ofSeveral: (calls[module]?.length ?? 0) > 1,
-      state: STATES[record.calls.outcome[call] ?? 0] ?? 'ok',
+      state: stateOfCall(record, call),
+      cases: told(record, casesOfCall(record, call)),
       counts: number === 1 ? (counts[module] ?? NONE) : NONE,
-      input: cell(record, row(record.calls.inputs, call), marksIn(call)),
-      output: cell(record, row(record.calls.outputs, call), []),
-      outputBytes: outputBytes(record, call),
+      input: cell(record, call, 'inputs', marksIn(call)),
+      output: cell(record, call, 'outputs', []),
+      ...outputBytes(record, call),
       inside: children.length + silent.length,
     });
     for (const child of children) visit(child, key, depth + 1, pathOf(record, module));
@@ -104,16 +109,41 @@ function figures(record: Record, module: number, number: number): Pick<LayerRow,
   return { params: known(record.modules.params[module]), trainable: known(record.modules.trainableParams[module]), countedIn: 0 };
 }
 
-function cell(record: Record, tensors: Int32Array, marks: readonly Mark[]): ShapeCell {
+function cell(record: Record, call: number, which: 'inputs' | 'outputs', marks: readonly Mark[]): ShapeCell {
   // A clash is what the row is about, wherever it stands among the inputs.
-  const tensor = tensors.find((id) => marks.some((mark) => mark.tensor === id)) ?? tensors[0];
+  const places = inPlaces(record, seenOf(record, call, which));
+  const shown = places.find((place) => place.some((id) => marks.some((mark) => mark.tensor === id))) ?? places[0];
+  const place = shown?.toSorted((a, b) => isMarked(marks, b) - isMarked(marks, a)) ?? [];
+  const [tensor] = place;
   if (tensor === undefined) return EMPTY;
-  return { tensor, dims: dimsOf(record, tensor, marks), more: tensors.length - 1, assumed: isAssumed(record, tensor) };
+  const dims = dimsOf(record, place, marks, casesOfCall(record, call));
+  return { tensor, dims, more: places.length - 1, assumed: isAssumed(record, tensor) };
 }
 
-function outputBytes(record: Record, call: number): number | null {
-  const outputs = row(record.calls.outputs, call);
-  return outputs.length ? bytesOfAll(record, outputs) : null;
+function isMarked(marks: readonly Mark[], tensor: number): number {
+  return Number(marks.some((mark) => mark.tensor === tensor));
+}
+
+/** What a call took or gave, in what is looked at. */
+function seenOf(record: Record, call: number, which: 'inputs' | 'outputs'): Int32Array {
+  const tensors = row(record.calls[which], call);
+  return ranCall(record, call) ? tensors.filter((tensor) => isThere(record, tensor)) : new Int32Array();
+}
+
+function outputBytes(record: Record, call: number): Pick<LayerRow, 'outputBytes' | 'bytesVary'> {
+  const among = casesOfCall(record, call);
+  const places = inPlaces(record, seenOf(record, call, 'outputs'));
+  if (places.length === 0) return { outputBytes: null, bytesVary: false };
+  const bytesVary = places.some((place) => place.length > 1 || place.some((id) => shapesOf(record, id, among).length > 1));
+  if (!bytesVary) return { outputBytes: bytesOfAll(record, places.flat(), among), bytesVary };
+  const each = among.map((one) =>
+    bytesOfAll(
+      record,
+      places.flat().filter((id) => casesOfTensor(record, id).includes(one)),
+      [one],
+    ),
+  );
+  return { outputBytes: each.includes(null) ? null : Math.max(...each.map(Number)), bytesVary };
 }
 
 function silentRow(record: Record, module: number, under: string, depth: number, below: string, counts: Counts): LayerRow {
@@ -130,10 +160,12 @@ function silentRow(record: Record, module: number, under: string, depth: number,
     number: 0,
     ofSeveral: false,
     state: 'never called',
+    cases: [],
     counts,
     input: EMPTY,
     output: EMPTY,
     outputBytes: null,
+    bytesVary: false,
     inside: 0,
   };
 }

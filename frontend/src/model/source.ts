@@ -8,7 +8,7 @@ export interface SourceLine {
   readonly before: string;
   readonly call: string;
   readonly after: string;
-  readonly tone: 'plain' | 'here' | 'origin';
+  readonly tone: 'plain' | 'here' | 'origin' | 'never ran';
 }
 
 export interface Caller {
@@ -32,7 +32,13 @@ export function sourceLines(record: Record, source: number, originSource: number
   const line = sources.line[source] ?? 0;
   const end = Math.max(line, sources.endLine[source] ?? 0);
   const origin = originSource >= 0 && sources.file[originSource] === sources.file[source] ? (sources.line[originSource] ?? 0) : 0;
-  const tone = (at: number): SourceLine['tone'] => (at >= line && at <= end ? 'here' : at === origin ? 'origin' : 'plain');
+  const file = strings[sources.file[source] ?? 0] ?? '';
+  const branches = record.branches?.filter((branch) => branch.file === file) ?? [];
+  const tone = (at: number): SourceLine['tone'] => {
+    if (at >= line && at <= end) return 'here';
+    if (at === origin) return 'origin';
+    return branches.some((branch) => at > branch.line && at <= branch.endLine) ? 'never ran' : 'plain';
+  };
   const text = strings[sources.text[source] ?? 0] ?? '';
   const plain = (at: number, code: string): SourceLine => ({ line: at, before: code, call: '', after: '', tone: tone(at) });
   if (text === '') {

@@ -1,8 +1,10 @@
 /** The outline: modules as a tree in execution order, their calls where there are several, and the problems inside. */
 
 import { callsByModule, childModules, firstCalls, moduleType, pathOf } from './calls';
+import { casesOfCall, casesOfModules, isSeen, ranCall, told, type CaseSet } from './case_sets';
 import { countsByModule, type Counts, type Subject } from './findings';
 import type { Record } from './record';
+import { stateOfCall, type State } from './states';
 
 /** A row of the outline. `key` is stable, `under` the key of the row above it. */
 export interface OutlineRow {
@@ -14,14 +16,14 @@ export interface OutlineRow {
   readonly call: number; // the call told by the row, -1 for a module that is only a container or was never called
   readonly name: string;
   readonly type: string;
-  readonly state: 'ok' | 'failed' | 'assumed' | 'never called';
+  readonly state: State;
+  readonly cases: CaseSet; // those that ran it, where not every case did; else []
   readonly calls: number; // of this module itself
   readonly params: number; // of the whole subtree, -1 unknown
   readonly counts: Counts;
   readonly inside: number; // rows directly below
 }
 
-const OUTCOME_STATES = ['ok', 'failed', 'assumed'] as const;
 const NONE: Counts = { errors: 0, warnings: 0 };
 
 /** Every row of the outline, parents before children, in the order in which things first ran; the never called last. */
@@ -30,12 +32,14 @@ export function outlineRows(record: Record): readonly OutlineRow[] {
   const children = childModules(record);
   const first = firstCalls(record);
   const counts = countsByModule(record);
+  const cases = casesOfModules(record);
   const rows: OutlineRow[] = [];
 
-  const stateOf = (module: number): OutlineRow['state'] => {
+  const stateOf = (module: number): State => {
     if (first[module] === Infinity) return 'never called';
+    if (!isSeen(record, cases[module] ?? [])) return 'not run';
     if (counts[module]?.errors) return 'failed'; // itself, or something inside
-    const outcomes = (calls[module] ?? []).map((call) => OUTCOME_STATES[record.calls.outcome[call] ?? 0] ?? 'ok');
+    const outcomes = (calls[module] ?? []).filter((call) => ranCall(record, call)).map((call) => stateOfCall(record, call));
     return (
       outcomes.find((outcome) => outcome === 'failed') ??
       (outcomes.every((outcome) => outcome === 'assumed') && outcomes.length ? 'assumed' : 'ok')
@@ -59,7 +63,8 @@ export function outlineRows(record: Record): readonly OutlineRow[] {
       name: path === '' ? moduleType(record, module) || record.name : path.slice(path.lastIndexOf('.') + 1),
       type: path === '' ? '' : moduleType(record, module),
       state: stateOf(module),
-      calls: mine.length,
+      cases: first[module] === Infinity ? [] : told(record, cases[module] ?? []),
+      calls: mine.filter((each) => ranCall(record, each)).length,
       params: record.modules.params[module] ?? -1,
       counts: counts[module] ?? NONE,
       inside: several.length + below.length,
@@ -83,7 +88,8 @@ function callRow(record: Record, call: number, under: string, depth: number): Ou
     call,
     name: '',
     type: '',
-    state: OUTCOME_STATES[record.calls.outcome[call] ?? 0] ?? 'ok',
+    state: stateOfCall(record, call),
+    cases: told(record, casesOfCall(record, call)),
     calls: 1,
     params: -1,
     counts: NONE,

@@ -9,7 +9,8 @@ import * as app from '../state/app_state';
 import { hitTest } from '../render/hit';
 import { nextNode } from '../render/walk';
 import { toGraph } from '../render/camera';
-import { GraphControls, GraphLegend } from './graph/controls';
+import { GraphControls } from './graph/controls';
+import { GraphLegend } from './graph/legend';
 import { nodeText } from '../model/graph_names';
 import { GraphController } from './graph/controller';
 import { selectionOf } from './graph/subjects';
@@ -40,7 +41,7 @@ export function GraphPanel(): VNode {
   const graph = controller.value;
   const node = graph?.selected.value ?? -1;
   const scene = graph?.scene.value ?? null;
-  const about = scene ? nodeText(scene.source.graph, node) : '';
+  const about = scene && app.record.value ? nodeText(app.record.value, scene.source.graph, node) : '';
   return (
     <div class="graph" ref={room}>
       <div

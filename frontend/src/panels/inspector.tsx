@@ -1,7 +1,7 @@
 /** The inspector: all that was recorded of what is selected; of the whole model where nothing is. */
 
 import type { VNode } from 'preact';
-import { bytesText, countText } from '../base/format';
+import { bytesText, countText, shapeText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import {
   callDetails,
@@ -15,18 +15,27 @@ import {
   type TensorDetails,
   type TensorLine,
 } from '../model/details';
+import { opsSeen } from '../model/case_sets';
+import { endsOf, totalsSeen } from '../model/case_view';
 import { placeText } from '../model/four_lines';
 import type { Endpoint, Finding, Record } from '../model/record';
+import { branchesAt } from '../model/never_ran';
 import { problemsOf } from '../model/findings';
 import type { Caller } from '../model/source';
+import { stateText } from '../model/states';
+import { valuesAt, valuesRead, type ReadValue } from '../model/values_read';
 import { select } from '../state/actions';
 import * as app from '../state/app_state';
+import { CaseBadges, NamedCases } from '../widgets/case_badge';
 import { CopyButton } from '../widgets/copy_button';
 import { Icon } from '../widgets/icon';
 import { DimTable } from '../widgets/dim_table';
 import { Code, Pairs, Section } from '../widgets/section';
 import { ShapeText, TypeText } from '../widgets/shape';
 import { SourceView } from '../widgets/source_view';
+import { Cases } from './inspector/cases';
+import { NeverRan } from './inspector/never_ran';
+import { Values } from './inspector/values';
 
 const MANY = 100; // lines of one section; the rest is told as a number
 
@@ -55,15 +64,16 @@ function Contents({ record, selected }: { readonly record: Record; readonly sele
     case 'module':
       return <Thing record={record} details={moduleDetails(record, selected.id)} />;
     case 'tensor':
-      return <Tensor details={tensorDetails(record, selected.id)} />;
+      return <Tensor record={record} details={tensorDetails(record, selected.id)} values={valuesAt(record, selected)} />;
   }
 }
 
 function Thing({ record, details }: { readonly record: Record; readonly details: Details }): VNode {
   const { gotWanted } = details;
+  const selected = app.selection.value;
   return (
     <>
-      <Title details={details} />
+      <Title record={record} details={details} />
       <Problems findings={details.findings.filter((finding) => finding !== toldFinding(record))} />
       {gotWanted && (
         <Section head={TEXTS.against(gotWanted.gotWord, gotWanted.wantWord)}>
@@ -71,6 +81,8 @@ function Thing({ record, details }: { readonly record: Record; readonly details:
         </Section>
       )}
       <AllTensors details={details} />
+      <Values values={selected ? valuesAt(record, selected) : []} />
+      {details.module >= 0 && <NeverRan branches={branchesAt(record, details.module)} whole={false} />}
       {details.arguments.length > 0 && (
         <Section head={TEXTS.arguments}>
           <Pairs pairs={details.arguments.map(({ name, literal }) => [name, <Code key={name} text={literal} />])} />
@@ -137,12 +149,12 @@ function Children({ items }: { readonly items: Details['children'] }): VNode {
   );
 }
 
-function Title({ details }: { readonly details: Details }): VNode {
+function Title({ record, details }: { readonly record: Record; readonly details: Details }): VNode {
   const worst = details.findings[0]?.severity;
   const words = [details.type, details.call > 1 || details.type ? details.call && TEXTS.callNumber(details.call) : '']
     .filter(Boolean)
     .join(', ');
-  const state = TEXTS.states[details.state];
+  const state = stateText(record, details.state);
   return (
     <div class="title">
       <div class="title-line">
@@ -166,6 +178,7 @@ function Title({ details }: { readonly details: Details }): VNode {
           .filter(Boolean)
           .join(' · ')}
       </p>
+      <NamedCases lead={TEXTS.ranOnlyIn} cases={details.cases} all={record.cases} />
       {details.lazy && <p class="muted">{TEXTS.lazy}</p>}
     </div>
   );
@@ -219,7 +232,7 @@ function Tensors({ head, lines }: { readonly head: string; readonly lines: reado
               <button type="button" class="plain-link" onClick={() => select({ kind: 'tensor', id: line.tensor })}>
                 <TypeText dtype={line.dtype} dims={line.dims} device={line.device} assumed={line.assumed} />
               </button>{' '}
-              <span class="muted">{lineHint(line)}</span>
+              <span class="muted">{lineHint(line)}</span> <CaseBadges cases={line.cases} all={app.record.value?.cases ?? []} />
             </dd>
           </div>
         ))}
@@ -230,7 +243,8 @@ function Tensors({ head, lines }: { readonly head: string; readonly lines: reado
 }
 
 function lineHint(line: TensorLine): string {
-  return [line.assumed ? TEXTS.assumed : bytesText(line.bytes), line.from && TEXTS.fromOp(line.from)].filter(Boolean).join(', ');
+  const bytes = line.varies ? TEXTS.atMost(bytesText(line.bytes)) : bytesText(line.bytes);
+  return [line.assumed ? TEXTS.assumed : bytes, line.from && TEXTS.fromOp(line.from)].filter(Boolean).join(', ');
 }
 
 function Callers({ callers }: { readonly callers: readonly Caller[] }): VNode {
@@ -263,7 +277,14 @@ function Links({ head, links }: { readonly head: string; readonly links: readonl
   );
 }
 
-function Tensor({ details }: { readonly details: TensorDetails }): VNode {
+interface TensorProps {
+  readonly record: Record;
+  readonly details: TensorDetails;
+  readonly values: readonly ReadValue[];
+}
+
+function Tensor({ record, details, values }: TensorProps): VNode {
+  const figure = (text: string): string => (details.varies ? TEXTS.atMost(text) : text);
   return (
     <>
       <div class="title">
@@ -274,15 +295,27 @@ function Tensor({ details }: { readonly details: TensorDetails }): VNode {
         <p class="mono">
           {details.type} {details.assumed && <i class="muted">{TEXTS.assumed}</i>}
         </p>
+        <NamedCases lead={TEXTS.ranOnlyIn} cases={details.cases} all={record.cases} />
       </div>
+      {details.shapes.length > 0 && (
+        <Section head={TEXTS.shapeByCase}>
+          <Pairs
+            pairs={details.shapes.map(({ of, shape }) => [
+              record.cases[of]?.name ?? '',
+              <Code key={of} text={shapeText(shape)} />,
+            ])}
+          />
+        </Section>
+      )}
+      <Values values={values} />
       <Section head={TEXTS.figures}>
         <Pairs
           pairs={[
             [TEXTS.shape, <ShapeText key="shape" dims={details.dims} assumed={details.assumed} />],
             [TEXTS.dtype, details.dtype],
             [TEXTS.device, details.device],
-            [TEXTS.elements, countText(details.elements)],
-            [TEXTS.bytes, bytesText(details.bytes)],
+            [TEXTS.elements, figure(countText(details.elements))],
+            [TEXTS.bytes, figure(bytesText(details.bytes))],
             [TEXTS.gradient, details.requiresGrad ? TEXTS.required : TEXTS.notRequired],
           ]}
         />
@@ -301,7 +334,8 @@ function Tensor({ details }: { readonly details: TensorDetails }): VNode {
 }
 
 function Whole({ record }: { readonly record: Record }): VNode {
-  const { totals } = record;
+  const totals = totalsSeen(record);
+  const ends = record.picked === undefined && record.cases.length > 1 ? TEXTS.atMost : String;
   return (
     <>
       <div class="title">
@@ -311,8 +345,11 @@ function Whole({ record }: { readonly record: Record }): VNode {
         </div>
       </div>
       {record.error && <p class="tone-error wraps">{record.error}</p>}
-      <Endpoints record={record} head={TEXTS.inputs} endpoints={record.inputs} />
-      <Endpoints record={record} head={TEXTS.outputs} endpoints={record.outputs} />
+      <Cases record={record} />
+      <Endpoints record={record} head={TEXTS.inputs} endpoints={endsOf(record, 'inputs')} />
+      <Endpoints record={record} head={TEXTS.outputs} endpoints={endsOf(record, 'outputs')} />
+      <NeverRan branches={record.branches} whole />
+      <Values values={valuesRead(record)} />
       <Section head={TEXTS.totals}>
         <Pairs
           pairs={[
@@ -320,9 +357,9 @@ function Whole({ record }: { readonly record: Record }): VNode {
             [TEXTS.trainable, countText(totals.trainableParams)],
             [TEXTS.parameterBytes, bytesText(totals.paramBytes)],
             [TEXTS.bufferBytes, bytesText(totals.bufferBytes)],
-            [TEXTS.inputBytes, bytesText(totals.inputBytes)],
-            [TEXTS.outputBytes, bytesText(totals.outputBytes)],
-            [TEXTS.opCount, countText(record.ops.name.length)],
+            [TEXTS.inputBytes, ends(bytesText(totals.inputBytes))],
+            [TEXTS.outputBytes, ends(bytesText(totals.outputBytes))],
+            [TEXTS.opCount, countText(opsSeen(record))],
           ]}
         />
       </Section>

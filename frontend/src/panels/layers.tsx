@@ -5,9 +5,11 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { bytesText, countText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { largest, layerRows, sortRows, type LayerRow, type ShapeCell, type Sort, type SortKey } from '../model/rows';
+import { stateText } from '../model/states';
 import { keysAround, shownRows } from '../model/tree';
 import { select } from '../state/actions';
 import * as app from '../state/app_state';
+import { CaseBadges } from '../widgets/case_badge';
 import { Chevron } from '../widgets/chevron';
 import { Icon } from '../widgets/icon';
 import { toggled } from '../widgets/row_keys';
@@ -23,7 +25,13 @@ export function LayersPanel(): VNode {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const selected = useComputed(() => keyOfSelection(all.value));
   useSignalEffect(() => {
-    open.value = new Set(all.value.filter(({ depth }) => depth === 0).map(({ key }) => key));
+    if (app.logged.value)
+      open.value = new Set(
+        all
+          .peek()
+          .filter(({ depth }) => depth === 0)
+          .map(({ key }) => key),
+      );
   });
   useSignalEffect(() => {
     const around = selected.value === null ? [] : keysAround(all.value, selected.value);
@@ -48,7 +56,7 @@ export function LayersPanel(): VNode {
       rowClass={(row) =>
         [
           row.depth === 0 ? 'total' : '',
-          row.state === 'never called' ? 'ghost' : '',
+          row.state === 'never called' || row.state === 'not run' ? 'ghost' : '',
           row.counts.errors && row.inside === 0 ? 'failed' : '',
         ].join(' ')
       }
@@ -133,14 +141,15 @@ function numberColumns(most: ReturnType<typeof largest>): readonly Column<LayerR
       title: TEXTS.columnOutputBytes,
       least: 200,
       share: 3,
-      cell: (row) => (
-        <NumberWithBar
-          text={row.output.tensor < 0 ? TEXTS.dash : bytesText(row.outputBytes)}
-          share={share(row, row.outputBytes, most.outputBytes)}
-        />
-      ),
+      cell: (row) => <NumberWithBar text={outputText(row)} share={share(row, row.outputBytes, most.outputBytes)} />,
     },
   ];
+}
+
+function outputText(row: LayerRow): string {
+  if (row.output.tensor < 0) return TEXTS.dash;
+  const bytes = bytesText(row.outputBytes);
+  return row.bytesVary ? TEXTS.atMost(bytes) : bytes;
 }
 
 function Type({ row }: { readonly row: LayerRow }): VNode {
@@ -168,6 +177,7 @@ function Name({
       <Chevron inside={row.inside > 0} open={open.has(row.key)} toggle={() => toggle(row.key)} />
       <b title={row.name}>{row.name}</b>
       {row.ofSeveral && <span class="muted">{TEXTS.callNumber(row.number)}</span>}
+      {row.state !== 'not run' && <CaseBadges cases={row.cases} all={app.record.value?.cases ?? []} />}
       {errors > 0 && <Marked name="error" words={TEXTS.errors(errors)} />}
       {warnings > 0 && <Marked name="warn" words={TEXTS.warnings(warnings)} />}
     </span>
@@ -184,7 +194,8 @@ function Marked({ name, words }: { readonly name: 'error' | 'warn'; readonly wor
 }
 
 function Cell({ row, cell }: { readonly row: LayerRow; readonly cell: ShapeCell }): VNode {
-  if (row.state === 'never called') return <span>{TEXTS.neverCalled}</span>;
+  const record = app.record.value;
+  if (record && (row.state === 'never called' || row.state === 'not run')) return <span>{stateText(record, row.state)}</span>;
   if (cell.tensor < 0) return <span class="muted">{TEXTS.dash}</span>;
   return (
     <span class="cut-off">

@@ -5,8 +5,10 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { countText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { keysAround, outlineRows, rowOf, shownRows, type OutlineRow } from '../model/tree';
+import { stateText } from '../model/states';
 import { select } from '../state/actions';
 import * as app from '../state/app_state';
+import { CaseBadges } from '../widgets/case_badge';
 import { Icon } from '../widgets/icon';
 import { toggled } from '../widgets/row_keys';
 import { Tree } from '../widgets/tree';
@@ -16,7 +18,13 @@ export function OutlinePanel(): VNode {
   const selected = useComputed(() => (app.record.value ? rowOf(all.value, app.record.value, app.selection.value) : null));
   const open = useSignal<ReadonlySet<string>>(new Set());
   useSignalEffect(() => {
-    open.value = new Set(all.value.filter(({ depth }) => depth === 0).map(({ key }) => key));
+    if (app.logged.value)
+      open.value = new Set(
+        all
+          .peek()
+          .filter(({ depth }) => depth === 0)
+          .map(({ key }) => key),
+      );
   });
   useSignalEffect(() => {
     const row = selected.value;
@@ -48,14 +56,18 @@ export function OutlinePanel(): VNode {
 }
 
 function Row({ row }: { readonly row: OutlineRow }): VNode {
-  const words = [row.type, row.calls > 1 ? TEXTS.calls(row.calls) : '', TEXTS.states[row.state]].filter(Boolean);
-  const tone = row.state === 'never called' ? 'ghost' : row.state === 'assumed' ? 'muted' : '';
+  const record = app.record.value;
+  const state = record ? stateText(record, row.state) : '';
+  const type = row.state === 'not run' ? '' : row.type;
+  const words = [type, row.calls > 1 ? TEXTS.calls(row.calls) : '', state].filter(Boolean);
+  const tone = row.state === 'never called' || row.state === 'not run' ? 'ghost' : row.state === 'assumed' ? 'muted' : '';
   return (
     <span class={`outline-row ${tone}`}>
       <span class="outline-name">
         {row.name ? <b>{row.name}</b> : TEXTS.callNumber(row.key.startsWith('call-') ? callNumber(row) : 1)}{' '}
         <span class="type">{words.join(', ')}</span>
       </span>
+      {row.state !== 'not run' && <CaseBadges cases={row.cases} all={record?.cases ?? []} />}
       {row.name && <span class="outline-number">{countText(row.params < 0 ? null : row.params)}</span>}
       <Mark name="warn" count={row.counts.warnings} words={TEXTS.warnings(row.counts.warnings)} counted={row.inside > 0} />
       <Mark name="error" count={row.counts.errors} words={TEXTS.errors(row.counts.errors)} counted={row.inside > 0} />

@@ -2,11 +2,13 @@
 
 import type { ComponentChildren, VNode } from 'preact';
 import { TEXTS } from '../base/texts';
+import { casesWith } from '../model/case_sets';
 import { clashPieces, problemsOf, type Problem } from '../model/findings';
 import { fourLines, fourLinesText, placeText, type FourLines } from '../model/four_lines';
 import type { Finding, Fix, Record } from '../model/record';
 import { goToProblem, select, stepProblem } from '../state/actions';
 import * as app from '../state/app_state';
+import { NamedCases } from '../widgets/case_badge';
 import { CopyButton } from '../widgets/copy_button';
 import { Icon } from '../widgets/icon';
 
@@ -95,6 +97,7 @@ export function ProblemCard(): VNode | null {
       <dl>
         <Line head={TEXTS.where}>
           <Where where={lines.where} go={() => goToProblem(told.index)} />
+          <Cases record={record} finding={finding} />
         </Line>
         <Line head={TEXTS.what} mark={problem.severity === 'error' ? 'error' : 'warn'}>
           <Pieces finding={finding} text={lines.what.clause} />
@@ -147,6 +150,12 @@ function Line(props: {
       <dd>{props.children}</dd>
     </div>
   );
+}
+
+/** In which cases of several a problem stands. */
+function Cases({ record, finding }: { readonly record: Record; readonly finding: Finding }): VNode | null {
+  const cases = record.cases.length < 2 ? null : casesWith(record, finding);
+  return cases && <NamedCases lead={TEXTS.inCases} cases={cases} all={record.cases} />;
 }
 
 function Where({ where, go }: { readonly where: FourLines['where']; readonly go: () => void }): VNode {

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact';
 import { countText } from '../base/format';
 import { TEXTS } from '../base/texts';
+import { pickedName } from '../model/case_sets';
 import { problemsOf } from '../model/findings';
 import { copyLink, goToProblem, openModel, toggleHelp, toggleOutline } from '../state/actions';
 import * as app from '../state/app_state';
@@ -10,6 +11,7 @@ import type { ModelEntry } from '../model/listing';
 import { findVersion, loggedModels, type Logged, type Version } from '../state/versions';
 import { Icon } from '../widgets/icon';
 import { Menu, type Choice } from '../widgets/menu';
+import { CasePicker } from './toolbar/case_picker';
 
 export function ToolbarPanel(): VNode {
   const models = loggedModels(app.models.value ?? []);
@@ -28,6 +30,7 @@ export function ToolbarPanel(): VNode {
         </button>
       )}
       {models.length ? <Pickers models={models} /> : <span class="muted">{app.models.value ? TEXTS.noModel : ''}</span>}
+      <CasePicker />
       <span class="spring" />
       <span class="notice" role="status">
         {app.notice.value}
@@ -127,6 +130,7 @@ function Counts(): VNode | null {
   const problems = problemsOf(record);
   const count = (severity: 'error' | 'warning'): number => problems.filter((problem) => problem.severity === severity).length;
   const [errors, warnings] = [count('error'), count('warning')];
+  const name = pickedName(record);
   const go = (severity: 'error' | 'warning'): void => goToProblem(problems.findIndex((problem) => problem.severity === severity));
   if (errors + warnings === 0 && !record.completed)
     return (
@@ -137,7 +141,7 @@ function Counts(): VNode | null {
   if (errors + warnings === 0)
     return (
       <span class="count tone-ok">
-        <Icon name="ok" size={14} /> {TEXTS.noProblems}
+        <Icon name="ok" size={14} /> {name ? TEXTS.noProblemsIn(name) : TEXTS.noProblems}
       </span>
     );
   return (

@@ -1,6 +1,7 @@
 /** A graph, its layout and a theme become a scene: what to draw, back to front, each thing made when it is first seen. */
 
 import { grown, type Box } from '../base/geometry';
+import { roomAfter } from '../layout/text_size';
 import { groupShapes, haloShapes, nodeShapes } from './scene_nodes';
 import { labelShapes, wireBox, wireShapes } from './scene_wires';
 import { nodeBox, type SceneSource } from './scene_source';
@@ -111,7 +112,8 @@ function withAside({ graph, measure }: SceneSource, index: number, box: Box): Bo
   const node = graph.nodes[index];
   if (!node) return box;
   const left = Math.max(6, ...node.aside.map((line) => measure(line, 'name') + 16));
-  const right = node.remark ? measure(node.remark, 'detail') + 24 : 6;
+  const beside = node.sign ? roomAfter(node) + 8 : 0;
+  const right = node.remark ? measure(node.remark, 'detail') + 24 : 6 + beside;
   const above = node.caption ? 18 : 6;
   return { x: box.x - left, y: box.y - above, w: box.w + left + right, h: box.h + above + 6 };
 }

@@ -2,9 +2,11 @@
 
 import { grown, type Box } from '../base/geometry';
 import { mix } from '../base/colour';
+import { flagWidth } from '../layout/flags';
 import { CHEVRON_ROOM, NAME_GAP, type Measure } from '../layout/text_size';
 import type { Graph, GraphNode } from '../model/graph';
 import type { Theme } from '../theme/tokens';
+import { flagShapes } from './scene_flags';
 import { labelRuns } from './scene_wires';
 import { nodeBox, type SceneSource } from './scene_source';
 import type { MarkName } from './marks';
@@ -16,12 +18,14 @@ export const SEEN = { always: 0, box: 0.3, name: 0.5, detail: 0.75 } as const;
 const RADIUS = 4;
 const RADIUS_GROUP = 6;
 const MARK_SIZE = 14;
+const BESIDE = 4;
 
-/** A theme's colours for one node: as they are, or half gone into the ground. */
+/** A theme's colours for one node: as they are, or half gone into the ground; dotted where it didn't run. */
 class Ink {
   constructor(
     readonly theme: Theme,
     private readonly dimmed: boolean,
+    private readonly dotted = false,
   ) {}
 
   of(colour: string): string {
@@ -29,7 +33,7 @@ class Ink {
   }
 
   stroke(colour: string, width: number, dash: readonly number[] = []): Stroke {
-    return { colour: this.of(colour), width, dash };
+    return this.dotted ? { colour: this.of(this.theme.ghost), width, dash: [1.5, 3] } : { colour: this.of(colour), width, dash };
   }
 }
 
@@ -47,7 +51,7 @@ export function groupShapes({ graph, layout, theme, measure }: SceneSource, inde
   const node = graph.nodes[index];
   if (!node) return [];
   const box = nodeBox(layout, index);
-  const ink = new Ink(theme, false);
+  const ink = new Ink(theme, node.absent, node.absent);
   const head = headHeight(graph, index);
   const border = ink.stroke(theme.lines, 1.25);
   const top: RectShape = {
@@ -56,13 +60,20 @@ export function groupShapes({ graph, layout, theme, measure }: SceneSource, inde
   };
   const ground = rect(box, RADIUS_GROUP, theme.surface, null, SEEN.always);
   const under: LineShape = line([box.x, box.y + head, box.x + box.w, box.y + head], ink.stroke(theme.line, 1), SEEN.box);
-  const runs = [chevron('open', ink, SEEN.name), ...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.always)];
+  const runs = [
+    chevron('open', ink, SEEN.name),
+    ...markRuns(node, ink),
+    ...nameRuns(node, ink, measure, SEEN.always),
+    ...valueRuns(node, ink),
+  ];
+  const end = { x: box.x, y: box.y + 1, w: box.w - 1, h: head - 2 };
   return [
     ground,
     top,
     under,
     rect(box, RADIUS_GROUP, null, border, SEEN.always),
-    textLine(box.x + 8, box.y + head / 2, 'start', runs, box.w - 16),
+    textLine(box.x + 8, box.y + head / 2, 'start', runs, box.w - 16 - flagWidth(node)),
+    ...flagShapes(node, end, [RADIUS_GROUP - 1, 0], theme, measure),
   ];
 }
 
@@ -80,22 +91,32 @@ export function nodeShapes(source: SceneSource, index: number): Shape[] {
   const node = graph.nodes[index];
   if (!node) return [];
   const box = nodeBox(layout, index);
-  const ink = new Ink(theme, node.dimmed);
+  const ink = new Ink(theme, node.dimmed, node.absent);
   switch (node.kind) {
     case 'input':
     case 'output':
-      return pill(node, box, ink, measure);
+      return [...pill(node, box, ink, measure), ...flags(node, box, box.h / 2, ink, measure)];
     case 'value':
       return value(node, box, ink, measure);
     case 'ghost':
       return ghost(node, box, ink, measure);
     case 'group':
-      return closedGroup(node, box, ink, measure);
+      return [...closedGroup(node, box, ink, measure), ...flags(node, box, RADIUS, ink, measure)];
     case 'op':
-      return node.sign
-        ? circle(node, box, ink)
-        : [...opBox(node, box, ink), ...opText(node, box, ink, measure), ...words(node, box, ink, measure)];
+      return node.sign ? circle(node, box, ink, measure) : opShapes(node, box, ink, measure);
   }
+}
+
+function opShapes(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const text = opText(node, box, ink, measure);
+  return [...opBox(node, box, ink), ...flags(node, box, RADIUS, ink, measure), ...text, ...words(node, box, ink, measure)];
+}
+
+/** The flags of a node's cases, within its border. */
+function flags(node: GraphNode, box: Box, radius: number, { theme }: Ink, measure: Measure): Shape[] {
+  const inset = node.state === 'failed' || node.state === 'origin' ? 2 : 1;
+  const end = { x: box.x, y: box.y + inset, w: box.w - inset, h: box.h - 2 * inset };
+  return flagShapes(node, end, [radius - inset, radius - inset], theme, measure);
 }
 
 function pill(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
@@ -103,11 +124,14 @@ function pill(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const assumed = node.state === 'assumed';
   const border = ink.stroke(theme.muted, assumed ? 1 : 1.25, assumed ? [4, 3] : []);
   const name = textRun(node.name, 'plain', ink.of(assumed ? theme.muted : theme.text), measure, SEEN.name);
-  return [rect(box, box.h / 2, ink.of(theme.surface), border, SEEN.always), centred(box, [name])];
+  const text = centred(node, box, [name, ...valueRuns(node, ink)]);
+  return [rect(box, box.h / 2, ink.of(theme.surface), border, SEEN.always), text];
 }
 
-function centred(box: Box, runs: readonly Run[], shift = 0): TextShape {
-  return textLine(box.x + box.w / 2 + shift, box.y + box.h / 2, 'middle', runs, box.w - 8);
+/** Text in the middle of what a node's flags leave of it. */
+function centred(node: GraphNode, box: Box, runs: readonly Run[]): TextShape {
+  const free = box.w - flagWidth(node);
+  return textLine(box.x + free / 2, box.y + box.h / 2, 'middle', runs, free - 8);
 }
 
 function value(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
@@ -116,11 +140,12 @@ function value(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const label = labelRuns(node.label, ink.theme, node.dimmed, false, measure, SEEN.name);
   if (!node.caption) {
     const name = textRun(node.name, 'detail', ink.of(theme.text), measure, SEEN.name);
-    return [ground, centred(box, [name, ...label.map((run, i) => (i ? run : { ...run, gap: NAME_GAP }))])];
+    const runs = [name, ...label.map((run, i) => (i ? run : { ...run, gap: NAME_GAP })), ...valueRuns(node, ink)];
+    return [ground, centred(node, box, runs)];
   }
   const caption = textRun(node.caption, 'detail', theme.text, measure, SEEN.detail);
   // Zoomed out, text keeps its size: it grows to the left, away from the node that takes the value.
-  return [ground, textLine(box.x + box.w, box.y - 9, 'end', [caption]), centred(box, label)];
+  return [ground, textLine(box.x + box.w, box.y - 9, 'end', [caption]), centred(node, box, label)];
 }
 
 function ghost(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
@@ -130,7 +155,7 @@ function ghost(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const told = textRun(node.detail, 'detail', theme.ghost, measure, SEEN.detail, NAME_GAP);
   return [
     rect(box, RADIUS, null, ink.stroke(theme.ghost, 1, [1.5, 3]), SEEN.box),
-    centred(box, [mark, { ...name, gap: 6 }, told]),
+    centred(node, box, [mark, { ...name, gap: 6 }, told]),
   ];
 }
 
@@ -139,15 +164,16 @@ function closedGroup(node: GraphNode, box: Box, ink: Ink, measure: Measure): Sha
   const assumed = node.state === 'assumed';
   const border = assumed ? ink.stroke(theme.muted, 1, [4, 3]) : ink.stroke(theme.lines, 1);
   const sign = textLine(box.x + 8, box.y + box.h / 2, 'start', [chevron('closed', ink, SEEN.name)]);
-  const runs = [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name)];
+  const runs = [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name), ...valueRuns(node, ink)];
+  const free = box.w - flagWidth(node);
   return [
     rect(box, RADIUS, ink.of(assumed ? theme.surface : theme.sunken), border, SEEN.always),
     sign,
-    textLine(box.x + box.w / 2 + CHEVRON_ROOM / 2, box.y + box.h / 2, 'middle', runs, box.w - CHEVRON_ROOM - 12),
+    textLine(box.x + free / 2 + CHEVRON_ROOM / 2, box.y + box.h / 2, 'middle', runs, free - CHEVRON_ROOM - 12),
   ];
 }
 
-function circle(node: GraphNode, box: Box, ink: Ink): Shape[] {
+function circle(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const { theme } = ink;
   const x = box.x + box.w / 2;
   const y = box.y + box.h / 2;
@@ -167,7 +193,16 @@ function circle(node: GraphNode, box: Box, ink: Ink): Shape[] {
     node.sign === '×'
       ? [line([x - 3, y - 3, x + 3, y + 3], arms, SEEN.name), line([x - 3, y + 3, x + 3, y - 3], arms, SEEN.name)]
       : [line([x - 4, y, x + 4, y], arms, SEEN.name), line([x, y - 4, x, y + 4], arms, SEEN.name)];
-  return [ring, ...cross];
+  return [ring, ...cross, ...besideCircle(node, box, ink, measure)];
+}
+
+/** A circle has no room for flags and marks: they stand to its right. */
+function besideCircle(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+  const width = flagWidth(node);
+  const at = box.x + box.w + BESIDE;
+  const shapes = flagShapes(node, { ...box, x: at, w: width }, [RADIUS, RADIUS], ink.theme, measure);
+  const value = valueRuns(node, ink);
+  return value.length ? [...shapes, textLine(at + width + (width ? BESIDE : 0), box.y + box.h / 2, 'start', value)] : shapes;
 }
 
 function opBox(node: GraphNode, box: Box, ink: Ink): Shape[] {
@@ -202,7 +237,7 @@ export function haloShapes({ layout, theme }: SceneSource, index: number): Shape
 }
 
 function opText(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
-  return [centred(box, [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name)])];
+  return [centred(node, box, [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name), ...valueRuns(node, ink)])];
 }
 
 /** What stands beside a node: where the number comes from, or what happened below. */
@@ -232,6 +267,12 @@ function markRuns(node: GraphNode, ink: Ink): MarkRun[] {
   if (node.mark === '') return [];
   const colours = { error: theme.error, warn: theme.warn, origin: theme.origin } as const;
   return [markRun(node.mark, colours[node.mark], ink)];
+}
+
+/** Contents of it were read: whose they were. */
+function valueRuns(node: GraphNode, ink: Ink): MarkRun[] {
+  if (node.value === '') return [];
+  return [{ ...markRun(node.value, ink.of(ink.theme.text), ink), keeps: false, from: SEEN.name }];
 }
 
 function markRun(mark: MarkName, colour: string, ink: Ink): MarkRun {

@@ -5,8 +5,9 @@ import { mix } from '../base/colour';
 import { END_ARROW, END_DOT, START_DOT } from '../layout/layout';
 import { CLASH_ROOM, labelWidth, wordsText, type Measure } from '../layout/text_size';
 import type { GraphEdge, LabelPart } from '../model/graph';
-import type { Theme } from '../theme/tokens';
+import { caseHue, type Theme } from '../theme/tokens';
 import type { SceneSource } from './scene_source';
+import { edgesAlong, pointsOf, trunkOf, type Trunk } from './scene_trunks';
 import type { Shape, Stroke, TextRun } from './shapes';
 
 const HEAD = 6;
@@ -20,7 +21,8 @@ interface Look {
 }
 
 /** How a line looks: as the loudest of the edges that run along it. */
-function lookOf({ graph, layout, theme }: SceneSource, wire: number): Look {
+function lookOf(source: SceneSource, wire: number): Look {
+  const { graph, layout, theme } = source;
   const { wires } = layout;
   const value = wires.value[wire] ?? -1;
   if (value >= 0) {
@@ -28,27 +30,26 @@ function lookOf({ graph, layout, theme }: SceneSource, wire: number): Look {
     if (node?.caption) return { stroke: { colour: theme.error, width: 2, dash: [] }, from: 0, dimmed: false };
     return plainLook(theme, node?.dimmed === true, false);
   }
-  const edges: GraphEdge[] = [];
-  for (let i = wires.alongFrom[wire] ?? 0; i < (wires.alongFrom[wire + 1] ?? 0); i++) {
-    const edge = graph.edges[wires.along[i] ?? -1];
-    if (edge) edges.push(edge);
-  }
+  return lookOfEdges(theme, edgesAlong(source, wire));
+}
+
+function lookOfEdges(theme: Theme, edges: readonly GraphEdge[]): Look {
   if (edges.some((edge) => edge.clash)) return { stroke: { colour: theme.error, width: 2, dash: [] }, from: 0, dimmed: false };
   if (edges.some((edge) => edge.guilty)) return { stroke: { colour: theme.text, width: 1.75, dash: [] }, from: 0, dimmed: false };
+  const only = edges[0]?.onlyCase ?? -1;
   return plainLook(
     theme,
     edges.every((edge) => edge.dimmed),
     edges.every((edge) => edge.assumed),
+    edges.every((edge) => edge.onlyCase === only) ? only : -1,
   );
 }
 
-function plainLook(theme: Theme, dimmed: boolean, assumed: boolean): Look {
-  const colour = dimmed ? mix(theme.edge, theme.surface, 0.5) : theme.edge;
-  return { stroke: { colour, width: 1.25, dash: assumed ? [4, 3] : [] }, from: 0.3, dimmed };
-}
-
-function pointsOf({ layout: { wires } }: SceneSource, wire: number): number[] {
-  return Array.from(wires.points.subarray(2 * (wires.from[wire] ?? 0), 2 * (wires.from[wire + 1] ?? 0)));
+/** `onlyCase`: all that runs along it is that case's, which gives its hue; -1 where it isn't so. */
+function plainLook(theme: Theme, dimmed: boolean, assumed: boolean, onlyCase = -1): Look {
+  const full = onlyCase < 0 ? theme.edge : (theme.hues[caseHue(onlyCase)] ?? theme.edge);
+  const colour = dimmed ? mix(full, theme.surface, 0.5) : full;
+  return { stroke: { colour, width: onlyCase < 0 ? 1.25 : 1.75, dash: assumed ? [4, 3] : [] }, from: 0.3, dimmed };
 }
 
 /** What a line covers, its label and words included. */
@@ -90,7 +91,18 @@ export function wireShapes(source: SceneSource, wire: number): Shape[] {
     points.splice(-2, 2, x - dx * back, y - dy * back);
     shapes.push({ kind: 'head', x, y, dx, dy, fill: look.stroke.colour, from: look.from });
   }
-  shapes.unshift({ kind: 'line', points, radius: CORNER, stroke: look.stroke, from: look.from });
+  const drawn = (along: readonly number[], { stroke, from }: Look): Shape => ({
+    kind: 'line',
+    points: along,
+    radius: CORNER,
+    stroke,
+    from,
+  });
+  const edges = edgesAlong(source, wire);
+  const trunk = edges.some(({ onlyCase }) => onlyCase >= 0) ? trunkOf(source, wire) : null;
+  if (trunk)
+    shapes.unshift(drawn(trunk.before, lookOfEdges(source.theme, [...edges, ...trunk.edges])), drawn(rest(trunk, points), look));
+  else shapes.unshift(drawn(points, look));
   const dot = (cx: number, cy: number): Shape => ({
     kind: 'circle',
     x: cx,
@@ -103,6 +115,11 @@ export function wireShapes(source: SceneSource, wire: number): Shape[] {
   if (ends & START_DOT) shapes.push(dot(sx, sy));
   if (ends & END_DOT) shapes.push(dot(x - dx * DOT, y - dy * DOT));
   return shapes;
+}
+
+/** What follows on a trunk, up to where the arrow's head begins. */
+function rest({ after }: Trunk, points: readonly number[]): readonly number[] {
+  return [...after.slice(0, -2), ...points.slice(-2)];
 }
 
 /** The label and the words of one line. */

@@ -1,7 +1,9 @@
 /** The only writers of app_state: what a user or the host can do. */
 
 import { batch } from '@preact/signals';
+import { TEXTS } from '../base/texts';
 import { groupsAround } from '../model/calls';
+import { caseView } from '../model/case_view';
 import { callsToOpen, problemsOf, subjectOf } from '../model/findings';
 import type { Record } from '../model/record';
 import * as app from './app_state';
@@ -57,6 +59,7 @@ export function openModel(run: string, tag: string, step: number): void {
   if (now?.run === run && now.tag === tag && now.step === step) return;
   batch(() => {
     app.current.value = { run, tag, step };
+    app.pickedCase.value = -1;
     app.selection.value = null;
     app.openCalls.value = new Set();
     app.view.value = null;
@@ -73,13 +76,14 @@ export function setLoading(loading: Loading): void {
 /** Shows a record; `place` is what a link asked for. Where it says nothing, a broken run shows its first problem. */
 export function showRecord(record: Record | null, place: Partial<Place> = {}): void {
   batch(() => {
-    app.record.value = record;
+    app.logged.value = record;
+    app.pickedCase.value = record ? caseNamed(record, place.case ?? '') : -1;
     if (!record) return;
     const open = new Set((place.open ?? []).filter((call) => call < record.calls.module.length));
     app.openCalls.value = open;
     app.selection.value = place.selection && exists(record, place.selection) ? place.selection : null;
     app.view.value = place.view ?? null;
-    const problems = problemsOf(record);
+    const problems = problemsOf(caseView(record, app.pickedCase.value));
     app.problemIndex.value = Math.min(place.problem ?? 0, Math.max(0, problems.length - 1));
     app.problemShown.value = problems[0]?.severity === 'error';
     if (app.problemShown.value && !place.selection && !place.view) goToProblem(app.problemIndex.value);
@@ -92,6 +96,7 @@ export function showRecord(record: Record | null, place: Partial<Place> = {}): v
 
 /** What a link says about a place inside a record. */
 export interface Place {
+  readonly case: string; // its name, "" for all of them
   readonly selection: Selection | null;
   readonly open: readonly number[];
   readonly problem: number;
@@ -121,6 +126,31 @@ export function goToProblem(index: number): void {
 /** The next problem (1) or the one before (-1); the first step only opens the card where it is shut. */
 export function stepProblem(by: 1 | -1): void {
   goToProblem(app.problemShown.value ? app.problemIndex.value + by : app.problemIndex.value);
+}
+
+const caseNamed = (record: Record, name: string): number => record.cases.findIndex((one) => one.name === name);
+
+/** Looks at one case of the model, or at all (-1); the problem that is told stays, where the case has it. */
+export function pickCase(picked: number): void {
+  const before = app.record.value;
+  const problem = before ? problemsOf(before)[app.problemIndex.value] : undefined;
+  batch(() => {
+    app.pickedCase.value = picked;
+    const problems = app.record.value ? problemsOf(app.record.value) : [];
+    const at = problems.findIndex(({ finding }) => finding === problem?.finding);
+    app.problemIndex.value = Math.max(0, at);
+    if (at < 0) app.problemShown.value = false;
+  });
+}
+
+/** The next case, all of them after the last one, and says which. */
+export function nextCase(): void {
+  const cases = app.logged.value?.cases ?? [];
+  if (cases.length < 2) return;
+  const next = app.pickedCase.value + 1;
+  pickCase(next < cases.length ? next : -1);
+  const one = cases[next];
+  say(one ? TEXTS.caseShown(one.name) : TEXTS.allCases);
 }
 
 /** Shows or hides the sheet of keys. */

@@ -1,6 +1,7 @@
 /** What the tab knows at this moment: one signal a fact. Written by actions.ts alone, read by panels. */
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
+import { caseView } from '../model/case_view';
 import type { ModelEntry, Status } from '../model/listing';
 import type { Record } from '../model/record';
 
@@ -21,7 +22,10 @@ export type Loading =
 export const models = signal<readonly ModelEntry[] | null>(null); // null before the first answer
 export const current = signal<{ readonly run: string; readonly tag: string; readonly step: number } | null>(null);
 export const loading = signal<Loading>({ state: 'idle' });
-export const record = signal<Record | null>(null);
+export const logged = signal<Record | null>(null); // the model as it was logged, all its cases together
+export const pickedCase = signal(-1); // the one of its cases that is looked at, -1 for all of them
+/** What every panel shows: the model in the case that is picked. */
+export const record = computed(() => logged.value && caseView(logged.value, pickedCase.value));
 export const status = signal<Status | null>(null);
 export const reloadRequest = signal(0); // counts up when the models should be asked for again
 

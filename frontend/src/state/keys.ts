@@ -2,7 +2,7 @@
 
 import { registry } from '../base/registry';
 import { TEXTS } from '../base/texts';
-import { back, copyLink, fit, stepProblem, toggleHelp, toggleLabels } from './actions';
+import { back, copyLink, fit, nextCase, stepProblem, toggleHelp, toggleLabels } from './actions';
 
 export interface Key {
   readonly id: string; // KeyboardEvent.key
@@ -15,6 +15,7 @@ export const KEYS: readonly Key[] = registry([
   { id: 'p', does: TEXTS.helpPrevious, run: () => stepProblem(-1) },
   { id: 'f', does: TEXTS.helpFit, run: fit },
   { id: 'l', does: TEXTS.helpLabels, run: toggleLabels },
+  { id: 'c', does: TEXTS.helpCase, run: nextCase },
   { id: 'y', does: TEXTS.helpCopy, run: copyLink },
   { id: '?', does: TEXTS.helpHelp, run: toggleHelp },
   { id: 'Escape', does: TEXTS.helpBack, run: back },

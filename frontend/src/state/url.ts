@@ -12,7 +12,7 @@ export interface Address extends Place {
 }
 
 const PREFIX = 'p.shapes.';
-const KEYS = ['run', 'tag', 'step', 'sel', 'problem', 'open', 'view'] as const;
+const KEYS = ['run', 'tag', 'step', 'case', 'sel', 'problem', 'open', 'view'] as const;
 type Words = Readonly<globalThis.Record<(typeof KEYS)[number], string>>;
 const SELECTABLE: readonly Selection['kind'][] = ['op', 'call', 'module', 'tensor'];
 
@@ -36,6 +36,7 @@ export function wordsOf(address: Address): Words {
     run: address.run ?? '',
     tag: address.tag,
     step: address.run === null ? '' : String(address.step),
+    case: address.case,
     sel: address.selection ? idText(address.selection.kind, address.selection.id) : '',
     problem: address.problem ? String(address.problem) : '',
     open: address.open.join('.'),
@@ -51,6 +52,7 @@ export function addressOf(words: Words): Address {
     run: words.tag === '' ? null : words.run,
     tag: words.tag,
     step: /^-?\d{1,15}$/.test(words.step) ? Number(words.step) : 0,
+    case: words.case,
     selection: parseId(words.sel, SELECTABLE),
     problem: whole(words.problem),
     open: words.open.split('.').flatMap((word) => (/^\d{1,9}$/.test(word) ? [Number(word)] : [])),

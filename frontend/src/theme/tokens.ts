@@ -60,5 +60,13 @@ export const FAMILIES = [
   'pool, resample, reduce',
 ] as const;
 
+/** Of the six hues those that are farthest apart for everyone stand first: most models have two cases. */
+const CASE_HUES = [1, 4, 6, 2, 5, 3] as const;
+
+/** The hue of a case by its index; after six they come again, and the letter alone tells cases apart. */
+export function caseHue(index: number): number {
+  return CASE_HUES[index % CASE_HUES.length] ?? 0;
+}
+
 export const FONT_UI = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 export const FONT_MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';

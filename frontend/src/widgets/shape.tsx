@@ -1,16 +1,18 @@
 /** A shape in words: dims joined by ×, or as a type `f32[4,864]`; dims that clash are bold, red and marked ≠. */
 
 import { Fragment, type VNode } from 'preact';
-import { compactDtype } from '../base/format';
+import { compactDtype, dimText } from '../base/format';
 import { TEXTS } from '../base/texts';
 
 interface Dim {
   readonly size: number;
+  readonly most: number; // more than `size` where it varies
   readonly clash: boolean;
 }
 
 function DimText({ dim }: { readonly dim: Dim }): VNode {
-  return dim.clash ? <b class="clash">{dim.size}</b> : <>{dim.size}</>;
+  const text = dimText(dim.size, dim.most);
+  return dim.clash ? <b class="clash">{text}</b> : <>{text}</>;
 }
 
 function joined(dims: readonly Dim[], by: string): VNode[] {

@@ -7,7 +7,8 @@ type Numbers = ArrayLike<number | bigint>;
 
 const LARGEST = 2 ** 31 - 1;
 
-function damaged(column: string, why: string): RecordError {
+/** The error for a column that cannot be. */
+export function damaged(column: string, why: string): RecordError {
   return new RecordError(
     `This record is damaged: column ${column} ${why}.`,
     'Copy the event file again, or log the model again.',

@@ -1,14 +1,16 @@
 /** Stored bytes to a Record: unzips, undoes the wire's deltas and refuses what doesn't hold together, in a sentence. */
 
 import { fromBinary } from '@bufbuild/protobuf';
-import type * as model from '../model/record';
+import * as model from '../model/record';
+import { branchesOf, casesOf } from './cases';
 import { checkedColumn, counted, fromZero, lists, minusOne, running, stepsBack, tableOf } from './columns';
+import { endpointsOf } from './endpoints';
 import { RecordError } from './errors';
 import { findingsOf } from './findings';
 import { RecordSchema, type Record as Message } from './gen/shapes/v1/record_pb';
 
 /** The draft this build reads; the same number as RECORD_DRAFT in tb_shapeplugin/base/names.py. */
-export const DRAFT = 1;
+export const DRAFT = 2;
 
 const DAMAGED = 'Copy the event file again, or log the model again.';
 
@@ -58,6 +60,7 @@ function recordOf(message: Message): model.Record {
     tensors: message.tensors?.shape.length ?? 0,
     ops: message.ops?.name.length ?? 0,
     sources: message.sources?.file.length ?? 0,
+    values: message.values?.tensor.length ?? 0,
   };
   return {
     name: message.name,
@@ -75,14 +78,17 @@ function recordOf(message: Message): model.Record {
     tensors: tensorsOf(message, size),
     ops: opsOf(message, size),
     sources: sourcesOf(message, size),
+    values: valuesOf(message, size),
     inputs: endpointsOf('inputs', message.inputs, size.tensors),
     outputs: endpointsOf('outputs', message.outputs, size.tensors),
     totals: totalsOf(message),
     findings: findingsOf(message.findings, size),
+    branches: message.branches ? branchesOf(message.branches.branches, size.modules) : null,
+    cases: casesOf(message.cases, size),
   };
 }
 
-type Table = 'strings' | 'shapes' | 'arguments' | 'children' | 'modules' | 'calls' | 'tensors' | 'ops' | 'sources';
+type Table = 'strings' | 'shapes' | 'arguments' | 'children' | 'modules' | 'calls' | 'tensors' | 'ops' | 'sources' | 'values';
 type Sizes = Readonly<Record<Table, number>>;
 
 function shapesOf(message: Message): readonly (readonly number[])[] {
@@ -196,11 +202,16 @@ function sourcesOf(message: Message, size: Sizes): model.SourceColumns {
   };
 }
 
-function endpointsOf(what: string, from: Message['inputs'], tensors: number): readonly model.Endpoint[] {
-  return from.map(({ name, tensor, literal }) => {
-    const [id = -1] = checkedColumn(what, [tensor - 1], tensors, -1);
-    return { name, tensor: id, literal };
-  });
+function valuesOf(message: Message, size: Sizes): model.ValueColumns {
+  const from = message.values;
+  const table = tableOf('values', size.values);
+  return {
+    tensor: table.index('tensor', running(from?.tensor ?? []), size.tensors),
+    op: table.indexOrNone('op', minusOne(running(from?.op ?? [])), size.ops),
+    source: table.indexOrNone('source', minusOne(running(from?.source ?? [])), size.sources),
+    origin: table.index('origin', from?.origin, model.VALUE_ORIGINS.length),
+    literal: table.index('literal', from?.literal, size.strings),
+  };
 }
 
 function totalsOf(message: Message): model.Totals {

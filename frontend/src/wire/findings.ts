@@ -37,6 +37,7 @@ export function findingsOf(from: readonly Finding[], size: Sizes): readonly mode
     // A finding follows from an earlier one only: no circles.
     causedBy: one('findings.caused_by', finding.causedBy - 1, i),
     opIndex: one('findings.op_index', finding.opIndex - 1, size.ops),
+    cases: finding.cases,
   }));
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { bytesText, compactDtype, compactType, countText, itemBytes, shapeText } from '../../src/base/format';
+import { bytesText, compactDtype, compactType, countText, dimText, itemBytes, letterOf, shapeText } from '../../src/base/format';
 
 interface Table {
   bytes: [number | null, string][];
@@ -29,4 +29,9 @@ test('shapes and types are written as in the console', () => {
   for (const [shape, text] of TABLE.shapes) expect(shapeText(shape)).toBe(text);
   for (const [dtype, shape, device, text] of TABLE.types) expect(compactType(dtype, shape, device)).toBe(text);
   for (const [dtype, short, bytes] of TABLE.dtypes) expect([compactDtype(dtype), itemBytes(dtype)]).toEqual([short, bytes]);
+});
+
+test('a dim that varies is told as its ends, a case by a letter', () => {
+  expect([dimText(64, 64), dimText(64, 512)]).toEqual(['64', '64…512']);
+  expect([0, 25, 26, 27, 52, 701, 702].map(letterOf)).toEqual(['A', 'Z', 'AA', 'AB', 'BA', 'ZZ', 'AAA']);
 });

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Record } from '../../src/model/record';
 import { decodeRecord } from '../../src/wire/decode';
 
-export type Golden = 'problem' | 'healthy' | 'twice';
+export type Golden = 'problem' | 'healthy' | 'twice' | 'cases';
 
 /** Stored bytes, as the backend passes them through. */
 export function storedBytes(name: Golden): Uint8Array {

@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2]))
 
 import tb_shapeplugin as shapes  # noqa: E402  (the checkout, not an installed one)
+from tb_shapeplugin.record.record import Record  # noqa: E402
 from tb_shapeplugin.report.four_lines import four_lines  # noqa: E402
 from tb_shapeplugin.wire.encode import encode  # noqa: E402
 
@@ -54,6 +55,30 @@ class Twice(nn.Module):
         return {"both": torch.cat([x, x], dim=1)}
 
 
+class TwoPaths(nn.Module):
+    """Text through an embedding, pictures through a convolution, both through one body; text without a zero is scaled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(100, 16)
+        self.conv = nn.Conv2d(3, 16, 3, 2)
+        self.body = nn.Sequential(nn.Linear(16, 16), nn.ReLU())
+        self.head = nn.Linear(16, 5)
+        self.debug = False
+
+    def forward(self, text: torch.Tensor | None = None, image: torch.Tensor | None = None) -> torch.Tensor:
+        """Takes one of both."""
+        if text is not None:
+            x = self.embed(text)
+            if (text > 0).all():
+                x = x * 2
+        else:
+            x = self.conv(image).flatten(2).transpose(1, 2)
+        if self.debug:
+            print(x)
+        return self.head(self.body(x).mean(1))
+
+
 def main() -> None:
     """Captures each model and writes its record and its four lines beside this file."""
     images = torch.zeros(4, 1, 28, 28)
@@ -62,10 +87,16 @@ def main() -> None:
         ("healthy", Net(864), images),
         ("twice", Twice(), torch.zeros(2, 8)),
     ):
-        record = shapes.capture(model, args, name=name).record
-        (HERE / f"{name}.bin").write_bytes(encode(record))
-        lines = "\n".join(four_lines(finding, record) for finding in record.findings)
-        (HERE / f"{name}.txt").write_text(lines, encoding="utf-8")
+        write(name, shapes.capture(model, args, name=name).record)
+    both = {"text": {"text": torch.ones(2, 7, dtype=torch.long)}, "image": {"image": torch.zeros(4, 3, 9, 9)}}
+    write("cases", shapes.capture(TwoPaths(), cases=both, name="cases").record)
+
+
+def write(name: str, record: Record) -> None:
+    """Its bytes, and what the console says of its findings."""
+    (HERE / f"{name}.bin").write_bytes(encode(record))
+    lines = "\n".join(four_lines(finding, record) for finding in record.findings)
+    (HERE / f"{name}.txt").write_text(lines, encoding="utf-8")
 
 
 if __name__ == "__main__":

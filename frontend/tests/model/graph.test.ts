@@ -282,6 +282,7 @@ test('a node has the same key in every view, and words for those who hear it', (
   const graph = graphOf(record);
   expect(
     nodeText(
+      record,
       graph,
       graph.nodes.findIndex((node) => node.name === 'fc1'),
     ),

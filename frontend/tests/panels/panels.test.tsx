@@ -115,9 +115,12 @@ describe('the red sentence', () => {
 describe('the card', () => {
   test('has the four lines, without those that say nothing', () => {
     draw(ProblemCard);
-    expect(all('dt')).toEqual([TEXTS.where, TEXTS.what, TEXTS.from]);
+    expect(all('dt')).toEqual([TEXTS.where, TEXTS.what, TEXTS.from, TEXTS.try]);
     expect(words('dd:nth-of-type(1)')).toMatch(/^fc1 \(Linear, .*renew\.py:\d+, call 1\)$/);
     expect(all('.clash')).toEqual(['864', '1176', '864', '1176']);
+    const bare = problem.findings.map((finding) => ({ ...finding, fixes: [], origin: null, why: '' }));
+    act(() => actions.showRecord({ ...problem, findings: bare }));
+    expect(all('dt')).toEqual([TEXTS.where, TEXTS.what]);
   });
 
   test('leads to the op that made the number', () => {

@@ -9,7 +9,8 @@ import { nodeBox } from '../../src/render/scene_source';
 import { paintSvg } from '../../src/render/svg';
 import { nextNode } from '../../src/render/walk';
 import { sceneOf } from '../drawn';
-import { branches, failingCnn, mlp, transformer, unet } from '../models';
+import { caseView } from '../../src/model/case_view';
+import { branches, failingCnn, mlp, transformer, twoWays, unet } from '../models';
 
 const idOf = (scene: Scene, name: string): number => scene.source.graph.nodes.findIndex((node) => node.name === name);
 const shapes = (scene: Scene): Shape[] =>
@@ -22,6 +23,8 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     ['transformer', transformer(1)],
     ['unet', unet(2)],
     ['branches', branches()],
+    ['cases', twoWays()],
+    ['cases-text', caseView(twoWays(), 1)],
   ])('%s', async (name, record) => {
     const scene = sceneOf(record, theme);
     const over = highlightShapes(scene.source, idOf(scene, 'norm1'), idOf(scene, 'fc2'));

@@ -8,12 +8,13 @@ const ADDRESS: Address = {
   run: 'digits/lr=0.1 & more',
   tag: '__shapes__/graph/Net@0123abcd',
   step: 12,
+  case: 'text & image',
   selection: { kind: 'op', id: 7 },
   problem: 1,
   open: [0, 4],
   view: { x: -12.5, y: 300.25, zoom: 0.75 },
 };
-const NOWHERE: Address = { run: null, tag: '', step: 0, selection: null, problem: 0, open: [], view: null };
+const NOWHERE: Address = { run: null, tag: '', step: 0, case: '', selection: null, problem: 0, open: [], view: null };
 
 beforeEach(() => {
   window.location.hash = '';
@@ -30,8 +31,17 @@ test('the run of a log directory itself has an empty name and is still an addres
 });
 
 test('what somebody typed by hand is left out where it makes no sense', () => {
-  const words = { run: 'r', tag: 't', step: 'x', sel: 'op-<b>', problem: '-1', open: '1.x.3', view: '1_2_0' };
-  expect(addressOf(words)).toEqual({ run: 'r', tag: 't', step: 0, selection: null, problem: 0, open: [1, 3], view: null });
+  const words = { run: 'r', tag: 't', step: 'x', case: 'none', sel: 'op-<b>', problem: '-1', open: '1.x.3', view: '1_2_0' };
+  expect(addressOf(words)).toEqual({
+    run: 'r',
+    tag: 't',
+    step: 0,
+    case: 'none',
+    selection: null,
+    problem: 0,
+    open: [1, 3],
+    view: null,
+  });
 });
 
 test('without TensorBoard around it the address is in our own hash, beside what others put there', () => {

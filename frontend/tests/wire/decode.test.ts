@@ -57,6 +57,23 @@ describe('a record written by Python', () => {
     expect(lines.join('\n')).toBe(consoleText(name));
     expect(lines).toHaveLength(name === 'problem' ? 1 : 0);
   });
+
+  test('has its cases, each with its ops and shapes, the branches that none took, and the values that were read', async () => {
+    const record = await decodeRecord(storedBytes('cases'));
+    const names = Array.from(record.ops.name, (name) => record.strings[name]?.split('.').at(-1));
+    const ran = record.cases.map(({ name, ops }) => [name, Array.from(ops, (op) => names[op])]);
+    expect(ran).toEqual([
+      ['text', ['embedding', 'gt', 'all', 'mul', 'linear', 'relu', 'mean', 'linear']],
+      ['image', ['conv2d', 'flatten', 'transpose', 'linear', 'relu', 'mean', 'linear']],
+    ]);
+    const [text, image] = record.cases;
+    const output = image?.outputs[0]?.tensor ?? -1;
+    expect(record.shapes[record.tensors.shape[output] ?? -1]).toEqual([2, 5]);
+    expect(record.shapes[image?.shapes.get(output) ?? -1]).toEqual([4, 5]);
+    expect(text?.shapes.size).toBe(0);
+    expect(record.branches?.map(({ code, line, endLine }) => [code, endLine - line])).toEqual([['if self.debug:', 1]]);
+    expect(Array.from(record.values.literal, (literal) => record.strings[literal])).toEqual(['True']);
+  });
 });
 
 describe('refused in a sentence', () => {

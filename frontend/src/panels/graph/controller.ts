@@ -5,6 +5,7 @@ import { grown, overlaps, unionOf, type Box } from '../../base/geometry';
 import { measureGraph, remembered } from '../../layout/text_size';
 import type { Graph, GraphPlaces } from '../../model/graph';
 import { buildGraph } from '../../model/graph_build';
+import { legendLines, legendOf } from '../../model/graph_legend';
 import { placesByKey, placeKey } from '../../model/graph_names';
 import { graphIndex, type GraphIndex } from '../../model/graph_index';
 import { firstOpenCalls } from '../../model/graph_path';
@@ -30,7 +31,8 @@ const CARD_PX = 432;
 const CARD_LEAVES_PX = 200;
 /** The legend and the controls stand in the lower corners: a graph that would meet them keeps clear of both. */
 const LEGEND_PX = 176;
-const LEGEND_HIGH_PX = 160;
+const LEGEND_LINE_PX = 20;
+const LEGEND_SPARE_PX = 32;
 const CONTROLS_PX = 48;
 const CONTROLS_WIDE_PX = 260;
 
@@ -66,7 +68,7 @@ export class GraphController {
   private hovered = -1;
   private fits = app.fitRequest.peek();
   private reveals = app.revealRequest.peek();
-  private shownRecord: typeof app.record.value = null;
+  private shownRecord: typeof app.logged.value = null;
   private wantsView = true; // no camera was chosen for what is shown yet
   private wantsReveal = false; // the selection is to be brought into sight once it's laid out
 
@@ -142,8 +144,8 @@ export class GraphController {
   }
 
   private openFirst(at: GraphIndex): void {
-    if (at.record === this.shownRecord) return;
-    this.shownRecord = at.record;
+    if (app.logged.value === this.shownRecord) return;
+    this.shownRecord = app.logged.value;
     this.wantsView = true;
     const nothingAsked = untracked(() => !app.openCalls.value.size && !app.view.value && told.value?.severity !== 'error');
     if (nothingAsked) openCalls(firstOpenCalls(at));
@@ -254,7 +256,9 @@ export class GraphController {
   /** Would a node stand under the legend or the controls, seen from there? */
   private meetsCorners({ x, y, zoom }: Camera): boolean {
     const { size, scene } = this.stage;
-    const legend = { x: 0, y: size.height - LEGEND_HIGH_PX, w: LEGEND_PX, h: LEGEND_HIGH_PX };
+    const lines = scene ? legendLines(legendOf(scene.source.graph)) : 0;
+    const high = LEGEND_LINE_PX * lines + LEGEND_SPARE_PX;
+    const legend = { x: 0, y: size.height - high, w: LEGEND_PX, h: high };
     const controls = { x: size.width - CONTROLS_WIDE_PX, y: size.height - CONTROLS_PX, w: CONTROLS_WIDE_PX, h: CONTROLS_PX };
     const seen = (box: Box): Box => ({
       x: (box.x - x) * zoom + size.width / 2,

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { letterOf } from '../../base/format';
 import { toScreen } from '../../render/camera';
 import { windowOf } from '../../render/canvas';
 import type { Scene } from '../../render/scene';
@@ -17,6 +18,8 @@ interface Thing {
   readonly kind: string;
   readonly name: string;
   readonly state: string;
+  readonly cases: string; // their letters, where not every case ran it
+  readonly value: string; // whose contents were read
   readonly box: readonly number[];
 }
 
@@ -30,8 +33,8 @@ export function GraphThings({ stage, scene }: { readonly stage: Stage; readonly 
   }, [things, stage, scene, camera]);
   return (
     <ul class="graph-things" hidden>
-      {things.value.map(({ kind, name, state, box }, i) => (
-        <li key={i} data-kind={kind} data-state={state} data-box={box.join(' ')}>
+      {things.value.map(({ kind, name, state, cases, value, box }, i) => (
+        <li key={i} data-kind={kind} data-state={state} data-cases={cases} data-value={value} data-box={box.join(' ')}>
           {name}
         </li>
       ))}
@@ -51,7 +54,14 @@ function thingsIn(stage: Stage, scene: Scene): readonly Thing[] {
       const box = nodeBox(layout, index);
       const corner = toScreen(camera, size, box);
       const px = [corner.x, corner.y, box.w * camera.zoom, box.h * camera.zoom].map((value) => Math.round(value));
-      found.push({ kind: node.open ? 'open' : node.kind, name: node.name, state: node.state, box: px });
+      found.push({
+        kind: node.open ? 'open' : node.kind,
+        name: node.name,
+        state: node.absent ? 'not run' : node.state,
+        cases: node.cases.map(letterOf).join(' '),
+        value: node.value,
+        box: px,
+      });
     });
   }
   return found;

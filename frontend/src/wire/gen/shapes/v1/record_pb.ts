@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file shapes/v1/record.proto.
  */
 export const file_shapes_v1_record: GenFile = /*@__PURE__*/
-  fileDesc("ChZzaGFwZXMvdjEvcmVjb3JkLnByb3RvEglzaGFwZXMudjEilwUKBlJlY29yZBINCgVkcmFmdBgBIAEoDRIMCgRuYW1lGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCBINCgVlcnJvchgEIAEoCRIRCglleGVjdXRpb24YBSABKAkSEQoJdW5jaGVja2VkGAYgAygJEjEKCHZlcnNpb25zGAcgAygLMh8uc2hhcGVzLnYxLlJlY29yZC5WZXJzaW9uc0VudHJ5Eg8KB3N0cmluZ3MYCCADKAkSIQoGc2hhcGVzGAkgASgLMhEuc2hhcGVzLnYxLlNoYXBlcxIoCg5hcmd1bWVudF9saXN0cxgKIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIlCgtjaGlsZF9saXN0cxgLIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIjCgdtb2R1bGVzGAwgASgLMhIuc2hhcGVzLnYxLk1vZHVsZXMSHwoFY2FsbHMYDSABKAsyEC5zaGFwZXMudjEuQ2FsbHMSIwoHdGVuc29ycxgOIAEoCzISLnNoYXBlcy52MS5UZW5zb3JzEhsKA29wcxgPIAEoCzIOLnNoYXBlcy52MS5PcHMSIwoHc291cmNlcxgQIAEoCzISLnNoYXBlcy52MS5Tb3VyY2VzEiMKBmlucHV0cxgRIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGBIgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiEKBnRvdGFscxgTIAEoCzIRLnNoYXBlcy52MS5Ub3RhbHMSJAoIZmluZGluZ3MYFCADKAsyEi5zaGFwZXMudjEuRmluZGluZxovCg1WZXJzaW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiJAoGU2hhcGVzEgwKBHJhbmsYASADKA0SDAoEZGltcxgCIAMoAyImCgVMaXN0cxINCgVjb3VudBgBIAMoDRIOCgZ2YWx1ZXMYAiADKA0i2QEKB01vZHVsZXMSDAoEcGF0aBgBIAMoEhIMCgR0eXBlGAIgAygNEg4KBmNvbmZpZxgDIAMoDRIOCgZwYXJlbnQYBCADKA0SDgoGcGFyYW1zGAUgAygEEhgKEHRyYWluYWJsZV9wYXJhbXMYBiADKAQSEwoLcGFyYW1fYnl0ZXMYByADKAQSFAoMYnVmZmVyX2J5dGVzGAggAygEEhkKEXNoYXJlZF93aXRoX2NvdW50GAkgAygNEhMKC3NoYXJlZF93aXRoGAogAygNEg0KBWZsYWdzGAsgAygNIroBCgVDYWxscxIOCgZtb2R1bGUYASADKBISDgoGbnVtYmVyGAIgAygNEg4KBnBhcmVudBgDIAMoDRIQCghmaXJzdF9vcBgEIAMoEhIQCghvcF9jb3VudBgFIAMoDRIUCgxpbnB1dHNfY291bnQYBiADKA0SDgoGaW5wdXRzGAcgAygSEhUKDW91dHB1dHNfY291bnQYCCADKA0SDwoHb3V0cHV0cxgJIAMoEhIPCgdvdXRjb21lGAogAygNIoUBCgdUZW5zb3JzEg0KBXNoYXBlGAEgAygNEg0KBWR0eXBlGAIgAygNEg4KBmRldmljZRgDIAMoDRIPCgdzdG9yYWdlGAQgAygSEhAKCHByb2R1Y2VyGAUgAygSEgwKBGtpbmQYBiADKA0SDAoEbmFtZRgHIAMoEhINCgVmbGFncxgIIAMoDSKzAQoDT3BzEgwKBG5hbWUYASADKA0SDAoEY2FsbBgCIAMoEhIOCgZzb3VyY2UYAyADKBISFAoMaW5wdXRzX2NvdW50GAQgAygNEg4KBmlucHV0cxgFIAMoEhIVCg1vdXRwdXRzX2NvdW50GAYgAygNEg8KB291dHB1dHMYByADKBISEQoJYXJndW1lbnRzGAggAygNEhAKCGNoaWxkcmVuGAkgAygNEg0KBWZsYWdzGAogAygNIqwBCgdTb3VyY2VzEgwKBGZpbGUYASADKA0SDAoEbGluZRgCIAMoDRIQCghlbmRfbGluZRgDIAMoDRIOCgZjb2x1bW4YBCADKA0SEgoKZW5kX2NvbHVtbhgFIAMoDRIMCgRjb2RlGAYgAygNEhAKCGZ1bmN0aW9uGAcgAygNEgwKBHRleHQYCCADKA0SEQoJdGV4dF9saW5lGAkgAygNEg4KBmNhbGxlchgKIAMoDSI5CghFbmRwb2ludBIMCgRuYW1lGAEgASgJEg4KBnRlbnNvchgCIAEoDRIPCgdsaXRlcmFsGAMgASgJIogCCgZUb3RhbHMSEwoGcGFyYW1zGAEgASgESACIAQESHQoQdHJhaW5hYmxlX3BhcmFtcxgCIAEoBEgBiAEBEhgKC3BhcmFtX2J5dGVzGAMgASgESAKIAQESGQoMYnVmZmVyX2J5dGVzGAQgASgESAOIAQESGAoLaW5wdXRfYnl0ZXMYBSABKARIBIgBARIZCgxvdXRwdXRfYnl0ZXMYBiABKARIBYgBAUIJCgdfcGFyYW1zQhMKEV90cmFpbmFibGVfcGFyYW1zQg4KDF9wYXJhbV9ieXRlc0IPCg1fYnVmZmVyX2J5dGVzQg4KDF9pbnB1dF9ieXRlc0IPCg1fb3V0cHV0X2J5dGVzItIDCgdGaW5kaW5nEgwKBGtpbmQYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZtb2R1bGUYBCABKAkSEwoLbW9kdWxlX3R5cGUYBSABKAkSDAoEY2FsbBgGIAEoDRIKCgJvcBgHIAEoCRIMCgRmaWxlGAggASgJEgwKBGxpbmUYCSABKA0SDAoEY29kZRgKIAEoCRIeCgNnb3QYCyADKAsyES5zaGFwZXMudjEuTnVtYmVyEh8KBHdhbnQYDCADKAsyES5zaGFwZXMudjEuTnVtYmVyEg0KBXR5cGVzGA0gASgJEiEKBm9yaWdpbhgOIAEoCzIRLnNoYXBlcy52MS5PcmlnaW4SCwoDd2h5GA8gASgJEhUKDXRvcmNoX21lc3NhZ2UYECABKAkSIAoGcGxhY2VzGBEgAygLMhAuc2hhcGVzLnYxLlBsYWNlEh4KBW1hcmtzGBIgAygLMg8uc2hhcGVzLnYxLk1hcmsSEAoIcmVhZGluZ3MYEyADKAkSHQoFZml4ZXMYFCADKAsyDi5zaGFwZXMudjEuRml4EhEKCWNhdXNlZF9ieRgVIAEoDRIQCghvcF9pbmRleBgWIAEoDSIlCgZOdW1iZXISDAoEd29yZBgBIAEoCRINCgV2YWx1ZRgCIAEoEiJtCgVQbGFjZRIOCgZtb2R1bGUYASABKAkSDAoEY2FsbBgCIAEoDRIKCgJvcBgDIAEoCRIMCgRmaWxlGAQgASgJEgwKBGxpbmUYBSABKA0SDAoEY29kZRgGIAEoCRIQCghvcF9pbmRleBgHIAEoDSJ/CgZPcmlnaW4SDgoGbW9kdWxlGAEgASgJEgoKAm9wGAIgASgJEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoDRIMCgRjb2RlGAUgASgJEhAKCG9wX2luZGV4GAYgASgNEg4KBnRlbnNvchgHIAEoDRINCgVzaGFwZRgIIAMoAyIjCgRNYXJrEg4KBnRlbnNvchgBIAEoDRILCgNkaW0YAiABKA0iSQoDRml4EgwKBHRleHQYASABKAkSFAoMY2hhbmdlc19qc29uGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEgwKBGNvc3QYBCABKAliBnByb3RvMw");
+  fileDesc("ChZzaGFwZXMvdjEvcmVjb3JkLnByb3RvEglzaGFwZXMudjEigQYKBlJlY29yZBINCgVkcmFmdBgBIAEoDRIMCgRuYW1lGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCBINCgVlcnJvchgEIAEoCRIRCglleGVjdXRpb24YBSABKAkSEQoJdW5jaGVja2VkGAYgAygJEjEKCHZlcnNpb25zGAcgAygLMh8uc2hhcGVzLnYxLlJlY29yZC5WZXJzaW9uc0VudHJ5Eg8KB3N0cmluZ3MYCCADKAkSIQoGc2hhcGVzGAkgASgLMhEuc2hhcGVzLnYxLlNoYXBlcxIoCg5hcmd1bWVudF9saXN0cxgKIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIlCgtjaGlsZF9saXN0cxgLIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIjCgdtb2R1bGVzGAwgASgLMhIuc2hhcGVzLnYxLk1vZHVsZXMSHwoFY2FsbHMYDSABKAsyEC5zaGFwZXMudjEuQ2FsbHMSIwoHdGVuc29ycxgOIAEoCzISLnNoYXBlcy52MS5UZW5zb3JzEhsKA29wcxgPIAEoCzIOLnNoYXBlcy52MS5PcHMSIwoHc291cmNlcxgQIAEoCzISLnNoYXBlcy52MS5Tb3VyY2VzEiMKBmlucHV0cxgRIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGBIgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiEKBnRvdGFscxgTIAEoCzIRLnNoYXBlcy52MS5Ub3RhbHMSJAoIZmluZGluZ3MYFCADKAsyEi5zaGFwZXMudjEuRmluZGluZxIhCgZ2YWx1ZXMYFSABKAsyES5zaGFwZXMudjEuVmFsdWVzEiUKCGJyYW5jaGVzGBYgASgLMhMuc2hhcGVzLnYxLkJyYW5jaGVzEh4KBWNhc2VzGBcgAygLMg8uc2hhcGVzLnYxLkNhc2UaLwoNVmVyc2lvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIiQKBlNoYXBlcxIMCgRyYW5rGAEgAygNEgwKBGRpbXMYAiADKAMiJgoFTGlzdHMSDQoFY291bnQYASADKA0SDgoGdmFsdWVzGAIgAygNItkBCgdNb2R1bGVzEgwKBHBhdGgYASADKBISDAoEdHlwZRgCIAMoDRIOCgZjb25maWcYAyADKA0SDgoGcGFyZW50GAQgAygNEg4KBnBhcmFtcxgFIAMoBBIYChB0cmFpbmFibGVfcGFyYW1zGAYgAygEEhMKC3BhcmFtX2J5dGVzGAcgAygEEhQKDGJ1ZmZlcl9ieXRlcxgIIAMoBBIZChFzaGFyZWRfd2l0aF9jb3VudBgJIAMoDRITCgtzaGFyZWRfd2l0aBgKIAMoDRINCgVmbGFncxgLIAMoDSK6AQoFQ2FsbHMSDgoGbW9kdWxlGAEgAygSEg4KBm51bWJlchgCIAMoDRIOCgZwYXJlbnQYAyADKA0SEAoIZmlyc3Rfb3AYBCADKBISEAoIb3BfY291bnQYBSADKA0SFAoMaW5wdXRzX2NvdW50GAYgAygNEg4KBmlucHV0cxgHIAMoEhIVCg1vdXRwdXRzX2NvdW50GAggAygNEg8KB291dHB1dHMYCSADKBISDwoHb3V0Y29tZRgKIAMoDSKFAQoHVGVuc29ycxINCgVzaGFwZRgBIAMoDRINCgVkdHlwZRgCIAMoDRIOCgZkZXZpY2UYAyADKA0SDwoHc3RvcmFnZRgEIAMoEhIQCghwcm9kdWNlchgFIAMoEhIMCgRraW5kGAYgAygNEgwKBG5hbWUYByADKBISDQoFZmxhZ3MYCCADKA0iswEKA09wcxIMCgRuYW1lGAEgAygNEgwKBGNhbGwYAiADKBISDgoGc291cmNlGAMgAygSEhQKDGlucHV0c19jb3VudBgEIAMoDRIOCgZpbnB1dHMYBSADKBISFQoNb3V0cHV0c19jb3VudBgGIAMoDRIPCgdvdXRwdXRzGAcgAygSEhEKCWFyZ3VtZW50cxgIIAMoDRIQCghjaGlsZHJlbhgJIAMoDRINCgVmbGFncxgKIAMoDSKsAQoHU291cmNlcxIMCgRmaWxlGAEgAygNEgwKBGxpbmUYAiADKA0SEAoIZW5kX2xpbmUYAyADKA0SDgoGY29sdW1uGAQgAygNEhIKCmVuZF9jb2x1bW4YBSADKA0SDAoEY29kZRgGIAMoDRIQCghmdW5jdGlvbhgHIAMoDRIMCgR0ZXh0GAggAygNEhEKCXRleHRfbGluZRgJIAMoDRIOCgZjYWxsZXIYCiADKA0iVQoGVmFsdWVzEg4KBnRlbnNvchgBIAMoEhIKCgJvcBgCIAMoEhIOCgZzb3VyY2UYAyADKBISDgoGb3JpZ2luGAQgAygNEg8KB2xpdGVyYWwYBSADKA0iLwoIQnJhbmNoZXMSIwoIYnJhbmNoZXMYASADKAsyES5zaGFwZXMudjEuQnJhbmNoImcKBkJyYW5jaBIMCgRmaWxlGAEgASgJEgwKBGxpbmUYAiABKA0SEAoIZW5kX2xpbmUYAyABKA0SDAoEY29kZRgEIAEoCRIQCghmdW5jdGlvbhgFIAEoCRIPCgdtb2R1bGVzGAYgAygNIuEBCgRDYXNlEgwKBG5hbWUYASABKAkSEQoJY29tcGxldGVkGAIgASgIEg0KBWVycm9yGAMgASgJEhEKCWV4ZWN1dGlvbhgEIAEoCRILCgNvcHMYBSADKA0SDQoFY2FsbHMYBiADKA0SDwoHdGVuc29ycxgHIAMoEhIOCgZzaGFwZXMYCCADKA0SIwoGaW5wdXRzGAkgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiQKB291dHB1dHMYCiADKAsyEy5zaGFwZXMudjEuRW5kcG9pbnQSDgoGdmFsdWVzGAsgAygNIjkKCEVuZHBvaW50EgwKBG5hbWUYASABKAkSDgoGdGVuc29yGAIgASgNEg8KB2xpdGVyYWwYAyABKAkiiAIKBlRvdGFscxITCgZwYXJhbXMYASABKARIAIgBARIdChB0cmFpbmFibGVfcGFyYW1zGAIgASgESAGIAQESGAoLcGFyYW1fYnl0ZXMYAyABKARIAogBARIZCgxidWZmZXJfYnl0ZXMYBCABKARIA4gBARIYCgtpbnB1dF9ieXRlcxgFIAEoBEgEiAEBEhkKDG91dHB1dF9ieXRlcxgGIAEoBEgFiAEBQgkKB19wYXJhbXNCEwoRX3RyYWluYWJsZV9wYXJhbXNCDgoMX3BhcmFtX2J5dGVzQg8KDV9idWZmZXJfYnl0ZXNCDgoMX2lucHV0X2J5dGVzQg8KDV9vdXRwdXRfYnl0ZXMi4QMKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBm1vZHVsZRgEIAEoCRITCgttb2R1bGVfdHlwZRgFIAEoCRIMCgRjYWxsGAYgASgNEgoKAm9wGAcgASgJEgwKBGZpbGUYCCABKAkSDAoEbGluZRgJIAEoDRIMCgRjb2RlGAogASgJEh4KA2dvdBgLIAMoCzIRLnNoYXBlcy52MS5OdW1iZXISHwoEd2FudBgMIAMoCzIRLnNoYXBlcy52MS5OdW1iZXISDQoFdHlwZXMYDSABKAkSIQoGb3JpZ2luGA4gASgLMhEuc2hhcGVzLnYxLk9yaWdpbhILCgN3aHkYDyABKAkSFQoNdG9yY2hfbWVzc2FnZRgQIAEoCRIgCgZwbGFjZXMYESADKAsyEC5zaGFwZXMudjEuUGxhY2USHgoFbWFya3MYEiADKAsyDy5zaGFwZXMudjEuTWFyaxIQCghyZWFkaW5ncxgTIAMoCRIdCgVmaXhlcxgUIAMoCzIOLnNoYXBlcy52MS5GaXgSEQoJY2F1c2VkX2J5GBUgASgNEhAKCG9wX2luZGV4GBYgASgNEg0KBWNhc2VzGBcgAygJIiUKBk51bWJlchIMCgR3b3JkGAEgASgJEg0KBXZhbHVlGAIgASgSIm0KBVBsYWNlEg4KBm1vZHVsZRgBIAEoCRIMCgRjYWxsGAIgASgNEgoKAm9wGAMgASgJEgwKBGZpbGUYBCABKAkSDAoEbGluZRgFIAEoDRIMCgRjb2RlGAYgASgJEhAKCG9wX2luZGV4GAcgASgNIn8KBk9yaWdpbhIOCgZtb2R1bGUYASABKAkSCgoCb3AYAiABKAkSDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgNEgwKBGNvZGUYBSABKAkSEAoIb3BfaW5kZXgYBiABKA0SDgoGdGVuc29yGAcgASgNEg0KBXNoYXBlGAggAygDIiMKBE1hcmsSDgoGdGVuc29yGAEgASgNEgsKA2RpbRgCIAEoDSJJCgNGaXgSDAoEdGV4dBgBIAEoCRIUCgxjaGFuZ2VzX2pzb24YAiABKAkSEAoIdmVyaWZpZWQYAyABKAgSDAoEY29zdBgEIAEoCWIGcHJvdG8z");
 
 /**
  * @generated from message shapes.v1.Record
@@ -131,6 +131,25 @@ export type Record = Message<"shapes.v1.Record"> & {
    * @generated from field: repeated shapes.v1.Finding findings = 20;
    */
   findings: Finding[];
+
+  /**
+   * @generated from field: shapes.v1.Values values = 21;
+   */
+  values?: Values;
+
+  /**
+   * absent: nobody asked
+   *
+   * @generated from field: shapes.v1.Branches branches = 22;
+   */
+  branches?: Branches;
+
+  /**
+   * of a union of several inputs; none for a single run
+   *
+   * @generated from field: repeated shapes.v1.Case cases = 23;
+   */
+  cases: Case[];
 };
 
 /**
@@ -570,6 +589,206 @@ export const SourcesSchema: GenMessage<Sources> = /*@__PURE__*/
   messageDesc(file_shapes_v1_record, 7);
 
 /**
+ * Contents of tensors that decided what ran.
+ *
+ * @generated from message shapes.v1.Values
+ */
+export type Values = Message<"shapes.v1.Values"> & {
+  /**
+   * tensors, delta
+   *
+   * @generated from field: repeated sint64 tensor = 1;
+   */
+  tensor: bigint[];
+
+  /**
+   * ops whose result depends on them, plus one, delta; 0 where Python read them
+   *
+   * @generated from field: repeated sint64 op = 2;
+   */
+  op: bigint[];
+
+  /**
+   * sources, plus one, delta
+   *
+   * @generated from field: repeated sint64 source = 3;
+   */
+  source: bigint[];
+
+  /**
+   * 0 read, 1 assumed, 2 random
+   *
+   * @generated from field: repeated uint32 origin = 4;
+   */
+  origin: number[];
+
+  /**
+   * strings, of a single number
+   *
+   * @generated from field: repeated uint32 literal = 5;
+   */
+  literal: number[];
+};
+
+/**
+ * Describes the message shapes.v1.Values.
+ * Use `create(ValuesSchema)` to create a new message.
+ */
+export const ValuesSchema: GenMessage<Values> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 8);
+
+/**
+ * Code of forwards that never ran.
+ *
+ * @generated from message shapes.v1.Branches
+ */
+export type Branches = Message<"shapes.v1.Branches"> & {
+  /**
+   * @generated from field: repeated shapes.v1.Branch branches = 1;
+   */
+  branches: Branch[];
+};
+
+/**
+ * Describes the message shapes.v1.Branches.
+ * Use `create(BranchesSchema)` to create a new message.
+ */
+export const BranchesSchema: GenMessage<Branches> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 9);
+
+/**
+ * @generated from message shapes.v1.Branch
+ */
+export type Branch = Message<"shapes.v1.Branch"> & {
+  /**
+   * @generated from field: string file = 1;
+   */
+  file: string;
+
+  /**
+   * of the head that leads to it
+   *
+   * @generated from field: uint32 line = 2;
+   */
+  line: number;
+
+  /**
+   * the last line that it reaches
+   *
+   * @generated from field: uint32 end_line = 3;
+   */
+  endLine: number;
+
+  /**
+   * the head
+   *
+   * @generated from field: string code = 4;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string function = 5;
+   */
+  function: string;
+
+  /**
+   * modules that ran the function around it
+   *
+   * @generated from field: repeated uint32 modules = 6;
+   */
+  modules: number[];
+};
+
+/**
+ * Describes the message shapes.v1.Branch.
+ * Use `create(BranchSchema)` to create a new message.
+ */
+export const BranchSchema: GenMessage<Branch> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 10);
+
+/**
+ * One named input, and what it ran of the union. Sets of rows are the lengths of their stretches, outside and inside by
+ * turns, the first one outside.
+ *
+ * @generated from message shapes.v1.Case
+ */
+export type Case = Message<"shapes.v1.Case"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: bool completed = 2;
+   */
+  completed: boolean;
+
+  /**
+   * @generated from field: string error = 3;
+   */
+  error: string;
+
+  /**
+   * "fake" | "real"
+   *
+   * @generated from field: string execution = 4;
+   */
+  execution: string;
+
+  /**
+   * stretches
+   *
+   * @generated from field: repeated uint32 ops = 5;
+   */
+  ops: number[];
+
+  /**
+   * stretches
+   *
+   * @generated from field: repeated uint32 calls = 6;
+   */
+  calls: number[];
+
+  /**
+   * those of another shape in this case, delta
+   *
+   * @generated from field: repeated sint64 tensors = 7;
+   */
+  tensors: bigint[];
+
+  /**
+   * their shapes
+   *
+   * @generated from field: repeated uint32 shapes = 8;
+   */
+  shapes: number[];
+
+  /**
+   * @generated from field: repeated shapes.v1.Endpoint inputs = 9;
+   */
+  inputs: Endpoint[];
+
+  /**
+   * @generated from field: repeated shapes.v1.Endpoint outputs = 10;
+   */
+  outputs: Endpoint[];
+
+  /**
+   * stretches
+   *
+   * @generated from field: repeated uint32 values = 11;
+   */
+  values: number[];
+};
+
+/**
+ * Describes the message shapes.v1.Case.
+ * Use `create(CaseSchema)` to create a new message.
+ */
+export const CaseSchema: GenMessage<Case> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 11);
+
+/**
  * @generated from message shapes.v1.Endpoint
  */
 export type Endpoint = Message<"shapes.v1.Endpoint"> & {
@@ -596,7 +815,7 @@ export type Endpoint = Message<"shapes.v1.Endpoint"> & {
  * Use `create(EndpointSchema)` to create a new message.
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 8);
+  messageDesc(file_shapes_v1_record, 12);
 
 /**
  * The whole model's figures; absent where nobody knows.
@@ -640,7 +859,7 @@ export type Totals = Message<"shapes.v1.Totals"> & {
  * Use `create(TotalsSchema)` to create a new message.
  */
 export const TotalsSchema: GenMessage<Totals> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 9);
+  messageDesc(file_shapes_v1_record, 13);
 
 /**
  * @generated from message shapes.v1.Finding
@@ -761,6 +980,13 @@ export type Finding = Message<"shapes.v1.Finding"> & {
    * @generated from field: uint32 op_index = 22;
    */
   opIndex: number;
+
+  /**
+   * the cases that have it; none for a single run
+   *
+   * @generated from field: repeated string cases = 23;
+   */
+  cases: string[];
 };
 
 /**
@@ -768,7 +994,7 @@ export type Finding = Message<"shapes.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 10);
+  messageDesc(file_shapes_v1_record, 14);
 
 /**
  * @generated from message shapes.v1.Number
@@ -790,7 +1016,7 @@ export type Number = Message<"shapes.v1.Number"> & {
  * Use `create(NumberSchema)` to create a new message.
  */
 export const NumberSchema: GenMessage<Number> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 11);
+  messageDesc(file_shapes_v1_record, 15);
 
 /**
  * @generated from message shapes.v1.Place
@@ -839,7 +1065,7 @@ export type Place = Message<"shapes.v1.Place"> & {
  * Use `create(PlaceSchema)` to create a new message.
  */
 export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 12);
+  messageDesc(file_shapes_v1_record, 16);
 
 /**
  * @generated from message shapes.v1.Origin
@@ -895,7 +1121,7 @@ export type Origin = Message<"shapes.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 13);
+  messageDesc(file_shapes_v1_record, 17);
 
 /**
  * @generated from message shapes.v1.Mark
@@ -919,7 +1145,7 @@ export type Mark = Message<"shapes.v1.Mark"> & {
  * Use `create(MarkSchema)` to create a new message.
  */
 export const MarkSchema: GenMessage<Mark> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 14);
+  messageDesc(file_shapes_v1_record, 18);
 
 /**
  * @generated from message shapes.v1.Fix
@@ -951,5 +1177,5 @@ export type Fix = Message<"shapes.v1.Fix"> & {
  * Use `create(FixSchema)` to create a new message.
  */
 export const FixSchema: GenMessage<Fix> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 15);
+  messageDesc(file_shapes_v1_record, 19);
 
