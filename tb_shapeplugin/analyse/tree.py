@@ -10,7 +10,7 @@ Holding: TypeAlias = tuple[int, int, int]
 def subtree_sums(parents: Sequence[int], holdings: Iterable[Holding]) -> list[int]:
     """Sum of sizes per subtree, each identity once; where its sizes differ, as views of one storage do, the largest.
 
-    The list has one entry a module and a last one for all of them together. The parent of a root is -1.
+    The list has one entry a module and a last one for all of them together. Parents stand before their children; a root's is -1.
 
     Example:
         >>> subtree_sums([-1, 0, 0], [(1, 7, 10), (2, 7, 10), (2, 8, 5)])
@@ -20,7 +20,18 @@ def subtree_sums(parents: Sequence[int], holdings: Iterable[Holding]) -> list[in
     for holding in holdings:
         by_identity.setdefault(holding[1], []).append(holding)
     sums = [0] * (len(parents) + 1)
+    shared = []
     for same in by_identity.values():
+        if len(same) == 1:  # nearly all of them: these go up the tree together, however deep it is
+            ((module, _, size),) = same
+            sums[module] += size
+            sums[-1] += size
+        else:
+            shared.append(same)
+    for module in range(len(parents) - 1, -1, -1):
+        if parents[module] >= 0:
+            sums[parents[module]] += sums[module]
+    for same in shared:
         largest: dict[int, int] = {}
         for module, _, size in same:
             for above in ancestry(parents, module):

@@ -2,21 +2,25 @@
 
 import html
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
+from tb_shapeplugin.record.cases import CaseView
 from tb_shapeplugin.record.finding import Finding
 from tb_shapeplugin.record.record import Record, Totals
-from tb_shapeplugin.record.trace import Endpoint
-from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows
+from tb_shapeplugin.record.trace import Branch, Endpoint
+from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows, ValueRows
 from tb_shapeplugin.report.console import console
 from tb_shapeplugin.wire.encode import encode
+from tb_shapeplugin.wire.header import Header, header_of
 
 
 class Capture:
     """One captured run of a model.
 
-    ``modules``, ``ops`` and ``tensors`` are sequences of light rows; ``findings`` is one tuple, the same objects at each
-    read; ``str(capture)`` is the table. A failing model is a result: ``completed`` is False and ``findings`` says why.
+    ``modules``, ``ops``, ``tensors`` and ``values`` (contents that decided what ran) are sequences of light rows;
+    ``findings`` is one tuple, the same objects at each read; ``str(capture)`` is the table. A failing model is a result:
+    ``completed`` is False and ``findings`` says why.
 
     Example:
         >>> import torch, tb_shapeplugin as shapes
@@ -29,6 +33,7 @@ class Capture:
         self.modules = ModuleRows(record)
         self.ops = OpRows(record)
         self.tensors = TensorRows(record)
+        self.values = ValueRows(record)
 
     @property
     def record(self) -> Record:
@@ -81,13 +86,28 @@ class Capture:
         return self._record.outputs
 
     @property
+    def cases(self) -> Mapping[str, CaseView]:
+        """The named inputs by their names, and what each ran of the whole; empty for a single input."""
+        return {case.name: CaseView(self._record, case) for case in self._record.cases}
+
+    @property
+    def branches(self) -> tuple[Branch, ...] | None:
+        """Code of forwards that no case ran; None where nobody asked: ``thorough=True`` and ``cases`` do."""
+        return self._record.branches
+
+    @property
     def versions(self) -> Mapping[str, str]:
         """What ran: Python and torch."""
         return self._record.versions
 
+    @cached_property
+    def stored(self) -> tuple[bytes, Header]:
+        """The record's bytes, and what is told of it without opening them."""
+        return encode(self._record), header_of(self._record)
+
     def save(self, path: str | Path) -> None:
         """Writes the record into a file that ``load`` reads; OSError when it can't be written."""
-        Path(path).write_bytes(encode(self._record))
+        Path(path).write_bytes(self.stored[0])
 
     def __str__(self) -> str:
         return console(self._record)

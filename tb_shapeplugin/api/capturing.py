@@ -4,13 +4,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.analyse.ledger import record_of
 from tb_shapeplugin.api.captures import Capture
 from tb_shapeplugin.base.errors import ShapesError
+from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.record.trace import nothing_known
 
 _EXECUTIONS = ("auto", "fake", "real")
 _SOURCES = ("none", "line", "full")
+DEFAULT_CASE = "default"  # what the arguments themselves are called beside further cases
 _NO_TORCH = "capture needs PyTorch, which isn't installed here. Install it with: pip install 'tb-shapeplugin[torch]'"
 
 
@@ -21,6 +23,9 @@ def capture(
     *,
     name: str = "model",
     execution: Literal["auto", "fake", "real"] = "auto",
+    cases: Mapping[str, Any] | None = None,
+    only: str | None = None,
+    thorough: bool = False,
     continue_past_errors: bool = True,
     verify_fixes: bool = True,
     source: Literal["none", "line", "full"] = "line",
@@ -36,7 +41,11 @@ def capture(
         kwargs: keyword arguments of the model.
         name: what the model is called in the tab.
         execution: ``fake`` runs at the shape level on a copy without memory, ``real`` on the data given, ``auto`` at the
-            shape level, and for real where forward reads a value.
+            shape level, with real values of the few ops that forward's decisions depend on.
+        cases: further inputs by name, each in the form of ``args``; the capture is the union of all runs and says what
+            each of them ran. ``args`` itself is the case ``default``; without ``args`` there are these cases alone.
+        only: the dotted path of a submodule: the capture is its part of the run, with the inputs that it gets in the whole.
+        thorough: one more run, which tells the branches of forward that were never taken; ``cases`` asks this, too.
         continue_past_errors: go on past a failing op with the output it should have had, and find every mismatch at once.
         verify_fixes: try fixes of what is wrong, by shape-level re-runs, for at most 10 s; False: findings have none.
         source: keep the ``line`` of each op, the ``full`` enclosing function, or ``none``.
@@ -49,25 +58,26 @@ def capture(
         >>> shapes.capture(torch.nn.Linear(4, 2), torch.ones(3, 5)).findings[0].kind
         'linear_in_features'
     """
-    _check_options(model, name, execution, source)
-    positional, keywords = _arguments(model, args, kwargs)
-    _refuse_sizes(model, positional, keywords)
+    _check_options(model, name, execution, source, only)
+    inputs = _inputs(model, args, kwargs, cases)
     try:
-        from tb_shapeplugin.api.repairing import repaired  # noqa: PLC0415  it re-runs, which needs torch
-        from tb_shapeplugin.tracing.execution import Options, examine  # noqa: PLC0415  the tab lives without torch
-        from tb_shapeplugin.tracing.subject import Subject  # noqa: PLC0415
+        from tb_shapeplugin.api.examining import Question, examined  # noqa: PLC0415  it runs the model, which needs torch
+        from tb_shapeplugin.tracing.execution import Options  # noqa: PLC0415  the tab lives without torch
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        raise ShapesError(
-            "capture needs PyTorch, which isn't installed here. Install it with: pip install 'tb-shapeplugin[torch]'"
-        ) from error
-    examination = examine(Subject(name, model, positional, keywords), Options(execution, continue_past_errors, source))
-    trace = examination.trace
-    if not trace.completed:
-        _refuse_sizes(model, positional, keywords, ran=False)
-    found = findings(trace)
-    return Capture(record_of(trace, repaired(found, examination) if verify_fixes else found))
+        raise ShapesError(_NO_TORCH) from error
+    faults = Faults()
+    options = Options(execution, continue_past_errors, source, only, faults=faults)
+    question = Question(name, options, verify_fixes, branches=thorough or cases is not None, united=cases is not None)
+    record = faults.guarded("everything", lambda: examined(model, inputs, question), None)
+    if record is None:
+        record = record_of(nothing_known(name, faults.texts()))
+    faults.tell()
+    if not record.completed:
+        for given in inputs.values():
+            _refuse_sizes(model, *given, ran=False)
+    return Capture(record)
 
 
 def refuse_unknown_options(options: Mapping[str, Any]) -> None:
@@ -78,11 +88,30 @@ def refuse_unknown_options(options: Mapping[str, Any]) -> None:
             raise ShapesError(f"there is no option {name!r}. The options of a capture are {', '.join(known)}.")
 
 
-def _check_options(model: Any, name: Any, execution: Any, source: Any) -> None:
+def _inputs(
+    model: Callable[..., Any], args: Any, kwargs: Mapping[str, Any] | None, cases: Mapping[str, Any] | None
+) -> dict[str, tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Every named input as positional and keyword arguments."""
+    names: Any = cases  # Any: what callers without a type checker may give
+    if names is not None and (not isinstance(names, Mapping) or not names or not all(isinstance(case, str) and case for case in names)):
+        raise ShapesError(f"cases is {cases!r:.80}. Give a dict of inputs by their names, such as {{'text': tokens, 'image': pixels}}.")
+    if cases and DEFAULT_CASE in cases:
+        raise ShapesError(f"cases has a {DEFAULT_CASE!r}, which is what args itself is called. Choose another name.")
+    alone = bool(cases) and isinstance(args, tuple) and args == () and kwargs is None
+    given = ({} if alone else {DEFAULT_CASE: (args, kwargs)}) | {case: (value, None) for case, value in (cases or {}).items()}
+    inputs = {case: _arguments(model, *value) for case, value in given.items()}
+    for positional, keywords in inputs.values():
+        _refuse_sizes(model, positional, keywords)
+    return inputs
+
+
+def _check_options(model: Any, name: Any, execution: Any, source: Any, only: Any) -> None:
     if not callable(model):
         raise ShapesError(f"the model is a {type(model).__name__}, which can't be called. Give an nn.Module or a function.")
     if not isinstance(name, str) or not name:
         raise ShapesError(f"name is {name!r}. Give a non-empty text.")
+    if only is not None and (not isinstance(only, str) or not only):
+        raise ShapesError(f"only is {only!r}. Give the dotted path of a submodule, such as 'backbone.layer1'.")
     for option, value, known in (("execution", execution, _EXECUTIONS), ("source", source, _SOURCES)):
         if value not in known:
             raise ShapesError(f"{option} is {value!r}. Use one of {', '.join(map(repr, known))}.")

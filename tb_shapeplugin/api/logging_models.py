@@ -1,7 +1,6 @@
 """add_shapes and ShapeWriter: capture a model and write its record into a run's event file."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -10,9 +9,8 @@ from tb_shapeplugin.analyse.ledger import record_of
 from tb_shapeplugin.api.captures import Capture
 from tb_shapeplugin.api.capturing import capture, refuse_unknown_options
 from tb_shapeplugin.base.errors import ShapesError
-from tb_shapeplugin.record.trace import Trace
-from tb_shapeplugin.wire.encode import encode
-from tb_shapeplugin.wire.header import header_of
+from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.record.trace import nothing_known
 from tb_shapeplugin.write.sink import EventSink, write_record
 from tb_shapeplugin.write.standalone import open_sink
 from tb_shapeplugin.write.writers import event_sink
@@ -30,7 +28,8 @@ def add_shapes(
 ) -> Capture:
     """Captures the model once and writes the record into the writer's run; TensorBoard shows it in the tab Shapes.
 
-    Trouble of ours or of the disk becomes one warning; the training goes on.
+    An unchanged model with an unchanged input is not run again: the earlier Capture comes back at once. Trouble of ours or
+    of the disk becomes one warning; the training goes on.
 
     Args:
         writer: torch's or tensorboardX's SummaryWriter, a ShapeWriter, TensorBoard's EventFileWriter, or an object whose
@@ -53,29 +52,28 @@ def add_shapes(
     if isinstance(step, bool) or not isinstance(step, int):
         raise ShapesError(f"step is {step!r}. Give a whole number.")
     refuse_unknown_options(capture_options)
-    try:
-        captured = capture(model, args, kwargs, **capture_options)
-        _write(sink, captured, step, all_ranks)
-    except ShapesError:
-        raise
-    except Exception as error:
-        told = f"Shapes could not capture {type(model).__name__}: {type(error).__name__}: {error}"
-        warnings.warn(f"{told}. Training goes on. Please report this.", stacklevel=2)
-        return _nothing_captured(str(capture_options.get("name", "model")), error)
+    faults = Faults()
+    captured = faults.guarded("the capture", lambda: _captured(model, args, kwargs, capture_options), None)
+    if captured is None:
+        captured = Capture(record_of(nothing_known(str(capture_options.get("name", "model")), faults.texts())))
+    faults.guarded("writing the record", lambda: _write(sink, captured, step, all_ranks), None)
+    faults.tell()
     return captured
+
+
+def _captured(model: Callable[..., Any], args: Any, kwargs: Mapping[str, Any] | None, options: Mapping[str, Any]) -> Capture:
+    try:
+        from tb_shapeplugin.api.earlier import earlier  # noqa: PLC0415  the tab lives without torch
+    except ModuleNotFoundError:
+        return capture(model, args, kwargs, **options)  # which says in one sentence what to install
+    return earlier(model, args, kwargs, options, lambda: capture(model, args, kwargs, **options))
 
 
 def _write(sink: EventSink, captured: Capture, step: int, all_ranks: bool) -> None:
     from tb_shapeplugin.tracing.ranks import rank  # noqa: PLC0415  the tab lives without torch
 
     if all_ranks or rank() == 0:
-        write_record(sink, encode(captured.record), header_of(captured.record), step)
-
-
-def _nothing_captured(name: str, error: Exception) -> Capture:
-    """A Capture that says that it holds nothing, and why."""
-    nothing = Trace(name, "real", False, f"{type(error).__name__}: {error}", (), (), (), (), (), (), (), (), ("everything",))
-    return Capture(record_of(nothing))
+        write_record(sink, *captured.stored, step)
 
 
 class ShapeWriter:

@@ -27,6 +27,8 @@ def _sdpa_requires(call: OpCall) -> Clash | None:
         return clash
     for a, b, a_name, b_name in ((key, query, "key", "query"), (value, query, "value", "query")):
         for dim, other in clashing_dims(a.shape[:-2], b.shape[:-2]):
+            if _is_grouped(call) and dim == a.ndim - 3 and a.shape[dim] and b.shape[other] % a.shape[dim] == 0:
+                continue
             word = "heads" if dim == a.ndim - 3 and a.ndim == 4 else "batch"
             return layout_clash(word, a, dim, b, other, a_name, b_name)
     mask = call.operand(3, "attn_mask")
@@ -35,8 +37,13 @@ def _sdpa_requires(call: OpCall) -> Clash | None:
 
 def _sdpa_gives(call: OpCall) -> tuple[Outputs, ...]:
     query, key, value = tensor(call, 0, "query"), tensor(call, 1, "key"), tensor(call, 2, "value")
-    batches = combined([query.shape[:-2], key.shape[:-2], value.shape[:-2]])
+    batches = [query.shape[:-2]] if _is_grouped(call) else combined([query.shape[:-2], key.shape[:-2], value.shape[:-2]])
     return any_of(tuple(batch + query.shape[-2:-1] + value.shape[-1:] for batch in batches))
+
+
+def _is_grouped(call: OpCall) -> bool:
+    """Do several heads of the query share one of key and value?"""
+    return call.kwargs.get("enable_gqa") is True
 
 
 # F.multi_head_attention_forward takes (length, batch, width) or (length, width), whatever batch_first says.

@@ -97,7 +97,7 @@ def _compared(call: OpCall, positions: tuple[int, ...]) -> tuple[Operand, ...]:
 def device_clash(call: OpCall) -> Clash | None:
     """The clash of operands on different devices; a scalar on the CPU goes along with any."""
     operands = [operand for operand in call.operands() if operand.ndim or operand.device not in ("", "cpu")]
-    devices = {operand.device or "the default device": operand for operand in operands}
+    devices = {operand.device or "cpu": operand for operand in operands}
     if len(devices) < 2:
         return None
     first, second = list(devices)[:2]

@@ -10,8 +10,9 @@ from typing import Final
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.units import bytes_text, count_text
 from tb_shapeplugin.record.finding import Finding, Severity
-from tb_shapeplugin.record.record import Record
+from tb_shapeplugin.record.record import VALUE_ORIGINS, Record
 from tb_shapeplugin.record.row_order import row_order
+from tb_shapeplugin.record.trace import ValueOrigin
 from tb_shapeplugin.record.views import ModuleRow, ModuleRows
 from tb_shapeplugin.report.columns import DEFAULT_COLUMNS, Line, columns_named
 from tb_shapeplugin.report.four_lines import four_lines
@@ -19,6 +20,8 @@ from tb_shapeplugin.report.table import TableColumn, table
 
 _MARKS: Final[Mapping[Severity, str]] = {"error": "✕", "warning": "▲", "note": "·"}
 _EXECUTIONS: Final = {"fake": "shape level, nothing computed", "real": "real run"}
+_ORIGINS: Final[Mapping[ValueOrigin, str]] = {"read": "read", "assumed": "assumed", "random": "of random numbers"}
+_SHOWN_BRANCHES: Final = 12
 # They only hold a list: their parts are called, never they.
 _CONTAINERS: Final = ("ModuleList", "ModuleDict")
 _LABEL_WIDTH: Final = 22
@@ -127,9 +130,10 @@ def _shown(placed: Iterable[_Placed], depth: int | None) -> list[_Placed]:
 def _labels(shown: Sequence[_Placed], calls: Counter[str]) -> list[str]:
     """Names behind the lines of the tree, ✕ before those that fail, the call's number where there are several."""
     failing = [placed.row.failed_itself for placed in shown]
+    some_fail = any(failing)
     labels = []
     for placed, lead, fails in zip(shown, _tree_lines([placed.level for placed in shown]), failing, strict=True):
-        gutter = ("✕ " if fails else "  ") if any(failing) else ""
+        gutter = ("✕ " if fails else "  ") if some_fail else ""
         number = f" (call {placed.row.call})" if calls[placed.row.path] > 1 else ""
         labels.append(f"{gutter}{lead}{placed.name}{number}")
     return labels
@@ -173,7 +177,12 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
     ]
     digits = max(len(text) for _, text in figures)
     yield from ((label, text.rjust(digits)) for label, text in figures)
-    yield "Execution", _EXECUTIONS[record.execution]
+    yield "Execution", _EXECUTIONS[record.execution] if not len(record.values) or record.execution == "real" else "shape level"
+    if len(record.values):
+        yield "Values", _values(record)
+    for place, case in enumerate(record.cases):
+        state = "" if case.completed else ", failed"
+        yield "Cases" if place == 0 else "", f"{case.name}: {len(case.ops)} of {len(record.ops)} ops{state}"
     if _usual_device(record) != "cpu":
         yield "Device", _usual_device(record)
     explained = any(finding.severity == "error" for finding in record.findings)
@@ -181,6 +190,17 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "Completed", "no" if explained or not record.error else f"no, {record.error}"
     for place, text in enumerate(record.unchecked):
         yield "Unchecked" if place == 0 else "", text
+    branches = record.branches or ()
+    for place, branch in enumerate(branches[:_SHOWN_BRANCHES]):
+        yield "Never ran" if place == 0 else "", f"{branch.file}:{branch.line}  {branch.code}"
+    if len(branches) > _SHOWN_BRANCHES:
+        yield "", f"and {len(branches) - _SHOWN_BRANCHES} more branches"
+
+
+def _values(record: Record) -> str:
+    """``2 read, 1 assumed``: how many contents of tensors decided what ran."""
+    counts = Counter(VALUE_ORIGINS[origin] for origin in record.values.origin.tolist())
+    return ", ".join(f"{counts[origin]} {word}" for origin, word in _ORIGINS.items() if counts[origin])
 
 
 def _findings(record: Record, width: int) -> Iterator[list[str]]:

@@ -1,5 +1,6 @@
 """Cells to a text table of a given width: names left, numbers right, the least worthy column dropped first."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -77,6 +78,7 @@ def _total(columns: Sequence[TableColumn]) -> int:
     return sum(map(_natural, columns)) + len(_GAP) * (len(columns) - 1)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def text_width(text: str) -> int:
     """Columns of a terminal that the text takes: Chinese characters take two.
 
@@ -84,9 +86,10 @@ def text_width(text: str) -> int:
         >>> text_width("fc"), text_width("层")
         (2, 2)
     """
-    return len(text) if text.isascii() else sum(_character_width(character) for character in text)
+    return len(text) if text.isascii() else sum(map(_character_width, text))
 
 
+@functools.cache
 def _character_width(character: str) -> int:
     return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
 

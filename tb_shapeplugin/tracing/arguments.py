@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
+from torch import nn
 
 from tb_shapeplugin.record.values import Opaque, OpCall, Operand, Value
-from tb_shapeplugin.tracing.compat import parameter_names
+from tb_shapeplugin.tracing.compat import is_lazy, no_function_modes, parameter_names
 from tb_shapeplugin.tracing.tensors import TensorBook
 
 _LONGEST_LITERAL = 160
@@ -17,7 +19,8 @@ _DEEPEST = 12
 def children_of(value: Any) -> list[tuple[str, Any]] | None:
     """The parts of a container with the text that names each (``['image']``, ``[0]``, ``.loss``); None for a leaf.
 
-    Lists, tuples, named tuples, mappings, dataclasses and packed sequences are containers.
+    Lists, tuples, named tuples, mappings, dataclasses, packed sequences, namespaces, and objects with tensors for attributes
+    are containers.
     """
     if isinstance(value, (torch.Tensor, str, bytes)) or value is None:
         return None
@@ -32,6 +35,11 @@ def children_of(value: Any) -> list[tuple[str, Any]] | None:
     data = getattr(value, "data", None)
     if isinstance(data, Mapping) and hasattr(value, "keys"):  # BatchEncoding and its like
         return [(f"[{key!r}]", item) for key, item in data.items()]
+    held = getattr(value, "__dict__", None)
+    if not isinstance(held, dict) or isinstance(value, (type, nn.Module, ModuleType)):
+        return None
+    if isinstance(value, SimpleNamespace) or any(isinstance(item, torch.Tensor) for item in held.values()):
+        return [(f".{name}", item) for name, item in held.items() if not name.startswith("_")]
     return None
 
 
@@ -47,7 +55,26 @@ def leaves(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, An
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """Every tensor inside a nested value, in order."""
-    return [leaf for _, leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
+    found: list[torch.Tensor] = []
+    _gather(value, found, 0)
+    return found
+
+
+# Asked of every op several times: what ops are mostly given goes the short way.
+_PLAIN = frozenset({int, float, bool, str, type(None), torch.dtype, torch.device, slice, type(...)})
+
+
+def _gather(value: Any, found: list[torch.Tensor], depth: int) -> None:
+    kind = type(value)
+    if kind in _PLAIN:
+        return
+    if isinstance(value, torch.Tensor):
+        found.append(value)
+    elif kind in (tuple, list, dict) and depth < _DEEPEST:
+        for item in value.values() if kind is dict else value:
+            _gather(item, found, depth + 1)
+    else:
+        found += [leaf for _, leaf in leaves(value, depth=depth) if isinstance(leaf, torch.Tensor)]
 
 
 def operand(tensor: torch.Tensor, book: TensorBook) -> Operand:
@@ -74,6 +101,40 @@ def describe(value: Any, book: TensorBook, depth: int = 0) -> Value:
 def op_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], book: TensorBook) -> OpCall:
     """The call as the rules see it."""
     return OpCall(name, tuple(describe(a, book) for a in args), {k: describe(v, book) for k, v in kwargs.items()})
+
+
+class _Unlike(Exception):
+    """An argument that no other one is known to be like."""
+
+
+def signature_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], book: TensorBook) -> tuple[Any, ...] | None:
+    """A call's arguments by all but which tensors they are: equal ones are described and checked alike. None where nobody knows."""
+    met: dict[int, int] = {}
+    try:
+        with no_function_modes():
+            return _sign(args, book, met, 0), tuple((name, _sign(value, book, met, 0)) for name, value in kwargs.items())
+    except _Unlike:
+        return None
+
+
+def _sign(value: Any, book: TensorBook, met: dict[int, int], depth: int) -> Any:
+    kind = type(value)
+    if kind is float:
+        return kind, repr(value)  # -0.0 is told otherwise than 0.0, and equals it
+    if kind in _PLAIN and kind is not slice:
+        return kind, value
+    if isinstance(value, torch.Tensor):
+        if value.layout is not torch.strided or value.is_nested or is_lazy(value):
+            raise _Unlike
+        index = book.id_of(value)
+        fact = book.facts[index]
+        strides = None if value.is_contiguous() else value.stride()
+        return fact.shape, fact.dtype, fact.device, fact.kind, strides, met.setdefault(index, len(met))
+    if kind in (tuple, list) and depth < _DEEPEST:
+        return kind, *(_sign(item, book, met, depth + 1) for item in value)
+    if kind is slice:
+        return kind, *(_sign(item, book, met, depth + 1) for item in (value.start, value.stop, value.step))
+    raise _Unlike
 
 
 def with_range(value: Value, tensor_id: int, low: int, high: int) -> Value:

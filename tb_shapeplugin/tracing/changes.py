@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from tb_shapeplugin.tracing.compat import op_name
+from tb_shapeplugin.tracing.compat import is_missing, op_name
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.subject import Subject
 
@@ -193,7 +193,8 @@ def _move(layer: nn.Module, device: torch.device | None = None, dtype: torch.dty
                     continue
                 moved = old.detach().to(device or old.device, dtype if dtype and old.is_floating_point() else old.dtype)
                 if moved.dtype != old.dtype or moved.device != old.device:
-                    setattr(module, name, nn.Parameter(moved, old.requires_grad) if isinstance(old, nn.Parameter) else moved)
+                    requires_grad = old.requires_grad and not is_missing(moved.device)
+                    setattr(module, name, nn.Parameter(moved, requires_grad) if isinstance(old, nn.Parameter) else moved)
 
 
 def _insert(change: Change, model: nn.Module) -> None:

@@ -8,7 +8,8 @@ import torch
 from tb_shapeplugin.ops.rules import requires
 from tb_shapeplugin.ops.value_ranges import indexed_by_values
 from tb_shapeplugin.record.values import OpCall
-from tb_shapeplugin.tracing.arguments import tensors_in, with_range
+from tb_shapeplugin.tracing.arguments import op_call, tensors_in, with_range
+from tb_shapeplugin.tracing.compat import is_missing
 from tb_shapeplugin.tracing.eager import Answer, ask_eager, refuses_view
 from tb_shapeplugin.tracing.tensors import TensorBook
 from tb_shapeplugin.tracing.values import ValuesOnDemand
@@ -21,11 +22,24 @@ class Checks:
 
     def __init__(self, values: ValuesOnDemand) -> None:
         self.values = values
+        self._fitting: set[Any] = set()  # names and signatures of calls that eager runs
         self._unknown: list[str] = []  # ops whose index would have cost too much to know
 
     def unchecked(self) -> tuple[str, ...]:
         """What this run could not answer."""
-        return tuple(f"the values that index in {name}" for name in dict.fromkeys(self._unknown))
+        indexed = [f"the values that index in {name}" for name in dict.fromkeys(self._unknown)]
+        wrong = [
+            f"{name} runs as its real kernel does on zeros: its shape-level kernel gives something else" for name in self.values.corrected
+        ]
+        return (*indexed, *wrong)
+
+    def _asks_for_missing_device(self, kwargs: dict[str, Any], book: TensorBook) -> bool:
+        """Is a tensor to be made on a device that isn't at hand? Who gives a spec there means a machine that has it."""
+        try:
+            device = torch.device(kwargs["device"])
+        except (KeyError, TypeError, RuntimeError):
+            return False
+        return is_missing(device) and not any(fact.producer < 0 and fact.device.startswith(device.type) for fact in book.facts)
 
     def for_real(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Answer | None:
         """What eager does with the call on its real values; None where they would cost too much."""
@@ -35,9 +49,28 @@ class Checks:
             return None if raised is error else Answer(raised)
 
     def refusal(
+        self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], book: TensorBook, signature: Any
+    ) -> tuple[Exception, OpCall] | None:
+        """The error that eager raises for this call, and the call with the values that explain it; None where it runs.
+
+        ``signature``: as ``signature_of`` gives it; what ran once, whatever its values, isn't looked at again.
+        """
+        key = None if signature is None else (name, signature)
+        if key in self._fitting:
+            return None
+        call = op_call(name, args, kwargs, book)
+        refused = self._refusal(function, args, kwargs, call, book)
+        if refused is None and key is not None and indexed_by_values(call) is None:
+            self._fitting.add(key)
+        return refused
+
+    def _refusal(
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: OpCall, book: TensorBook
     ) -> tuple[Exception, OpCall] | None:
-        """The error that eager raises for this call, and the call with the values that explain it; None where it runs."""
+        if self._asks_for_missing_device(kwargs, book):
+            answer = ask_eager(function, args, kwargs)
+            if answer is not None and answer.error is not None:
+                return answer.error, call
         known: dict[int, torch.Tensor] = {}
         indexed = indexed_by_values(call)
         if indexed is not None:

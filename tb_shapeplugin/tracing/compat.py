@@ -3,19 +3,19 @@
 import contextlib
 import functools
 import inspect
-import logging
 import os
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses import fake_tensor
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import get_testing_overrides, resolve_name
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils import _python_dispatch
 
 __all__ = ["FakeTensor", "FakeTensorMode", "TorchDispatchMode", "fresh_fake_mode"]
 
@@ -25,6 +25,9 @@ _PUBLIC_NAMES = {
     "_pad_packed_sequence": "torch.nn.utils.rnn.pad_packed_sequence",
 }
 
+# What TorchScript gives Python to call, by the name under which such calls are written down.
+SCRIPTED_KINDS: dict[Any, str] = {torch._C.ScriptFunction: "torch.jit.ScriptFunction", torch._C.ScriptMethod: "torch.jit.ScriptModule"}
+
 # Raised by shape-level kernels where a result depends on values; told by name, as they are private and move.
 _VALUE_READS = {
     "DataDependentOutputException",
@@ -32,6 +35,14 @@ _VALUE_READS = {
     "UnsupportedOperatorException",
     "UnsupportedFakeTensorException",
 }
+
+# What shape-level execution says of memory that it doesn't have, and of ragged sizes, which it can't follow.
+NO_QUANTISED = "shape-level execution has no quantised tensors"
+NO_ENTRIES = "shape-level execution doesn't know how many entries a sparse tensor has"
+_NO_SHAPE_LEVEL = ("data is not allocated yet", "shape_env must not be None", "cannot be called on meta tensors", NO_QUANTISED, NO_ENTRIES)
+
+# What tells how many entries a sparse tensor has: fakes of those have none.
+_COUNTING = ("_nnz", "values", "indices", "crow_indices", "col_indices", "ccol_indices", "row_indices")
 
 # Parts of torch whose own Python calls are not the user's ops, met when a mode is active below them.
 _TORCH_INTERNALS = (
@@ -45,10 +56,40 @@ _TORCH_INTERNALS = (
     "_library",
     "_dynamo",
     "_higher_order_ops",
+    "distributed/fsdp",  # gathers parameters around a forward
+    "distributed/_composable",
+    "nn/parallel",
     "nn/init.py",  # lazy modules fill themselves inside a forward
     "nn/parameter.py",
     "nn/modules/lazy.py",
 )
+
+
+class TorchDispatchMode(_python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
+    """A dispatch mode without torch's guard against compilation, which is a twelfth of a shape-level run.
+
+    No frame is compiled while such a mode is active, the handler's neither.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+_dispatched = inspect.unwrap(fake_tensor.FakeTensorMode.__torch_dispatch__)
+
+
+class FakeTensorMode(fake_tensor.FakeTensorMode):  # type: ignore[no-untyped-call]  # torch has no types there
+    """torch's own, without that guard."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.aten._unsafe_view.default:  # to fakes the same as a view, of which torch remembers what it gives
+            func = torch.ops.aten.view.default
+        return _dispatched(self, func, types, args, kwargs or {})
 
 
 def fresh_fake_mode() -> FakeTensorMode:
@@ -57,72 +98,72 @@ def fresh_fake_mode() -> FakeTensorMode:
 
 
 def fake_of(mode: FakeTensorMode, tensor: torch.Tensor) -> torch.Tensor:
-    """The fake of a tensor, with fixed sizes; the same tensor gives the same fake, views share their storage."""
-    if isinstance(tensor, FakeTensor):
+    """The fake of a tensor, with fixed sizes; the same tensor gives the same fake, those that share memory share it still.
+
+    A fake of another mode, as a model built under one has them, gets a fake of this one.
+    """
+    if isinstance(tensor, FakeTensor) and tensor.fake_mode is mode:
         return tensor
-    return mode.from_tensor(tensor, static_shapes=True)
+    with real_execution(), no_function_modes():
+        fake = _plain_fake(mode, tensor) if _is_plain(tensor) else None
+    return mode.from_tensor(tensor, static_shapes=True) if fake is None else fake
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Is this a tensor that its sizes, strides, storage and device describe in full?"""
+    return (
+        type(tensor) in (torch.Tensor, nn.Parameter, FakeTensor)
+        and tensor.layout is torch.strided
+        and tensor.is_leaf
+        and not (tensor._is_view() or tensor.is_inference() or tensor.is_quantized or tensor.is_nested or tensor.is_neg())
+        and not (tensor.is_complex() and tensor.is_conj())
+        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
+
+
+def _plain_fake(mode: FakeTensorMode, tensor: torch.Tensor) -> FakeTensor | None:
+    """Made by hand: ``from_tensor`` takes several times as long, most of a capture. None where this torch keeps its books otherwise."""
+    try:
+        converter = mode.fake_tensor_converter
+        metas = converter.meta_converter
+        known = converter._get_memo(tensor)
+        if known is not None:
+            return known
+        storage = tensor.untyped_storage()
+        key = metas.describer.get_storage_id(storage)
+        held = metas.storage_memo.get(key)
+        if held is None:
+            held = metas.storage_memo[key] = torch.UntypedStorage(storage.nbytes(), device="meta")  # type: ignore[no-untyped-call]
+        content = torch.empty(0, dtype=tensor.dtype, device="meta")
+        content.set_(held, tensor.storage_offset(), tensor.shape, tensor.stride())
+        content.requires_grad_(tensor.requires_grad and not is_missing(device_of(tensor)))
+        fake = FakeTensor(mode, content, device_of(tensor))
+        converter.set_tensor_memo(tensor, fake)
+    except (AttributeError, TypeError):
+        return None
+    if isinstance(tensor, nn.Parameter):
+        fake._is_param = True  # what makes it an nn.Parameter
+    if tensor.grad is not None:
+        fake.grad = fake_of(mode, tensor.grad)
+    return fake
+
+
+def device_of(tensor: torch.Tensor) -> torch.device:
+    """The device that a tensor says it is on; a fake would ask every dispatch mode for it."""
+    return tensor.fake_device if isinstance(tensor, FakeTensor) else tensor.device
 
 
 def is_value_read(error: BaseException) -> bool:
     """Did shape-level execution end because it met a read of values, or an op that has no shape-level kernel?"""
     seen: BaseException | None = error
     while seen is not None:
-        if type(seen).__name__ in _VALUE_READS or "data is not allocated yet" in str(seen):
+        if type(seen).__name__ in _VALUE_READS or any(words in str(seen) for words in _NO_SHAPE_LEVEL):
             return True
         text = str(seen)
         if "FakeTensor" in text and ("numpy" in text or "tolist" in text or "not supported" in text or "NYI" in text):
             return True
         seen = seen.__cause__
     return False
-
-
-class _Swap:
-    """An attribute that has another value while captures last: the first one swaps it, the last one swaps it back."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._before: Any = None
-
-    @contextlib.contextmanager
-    def __call__(self, owner: Any, name: str, replacement: Callable[[Any], Any]) -> Iterator[None]:
-        with self._lock:
-            if self._users == 0:
-                self._before = getattr(owner, name)
-                setattr(owner, name, replacement(self._before))
-            self._users += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    setattr(owner, name, self._before)
-
-
-_log_swap, _probe_swap = _Swap(), _Swap()
-_hiding = threading.local()
-
-
-def quiet_fakes() -> contextlib.AbstractContextManager[None]:
-    """Silences the log in which every failing shape-level kernel writes a traceback."""
-    return _log_swap(logging.getLogger("torch._subclasses.fake_tensor"), "disabled", lambda _: True)
-
-
-@contextlib.contextmanager
-def hidden_fakes() -> Iterator[None]:
-    """Keeps libraries from taking other branches because they notice fakes: in this thread their probes say no meanwhile."""
-    probes = sys.modules.get("transformers.utils.import_utils")
-    if not hasattr(probes, "is_fake_tensor"):
-        yield
-        return
-    before = getattr(_hiding, "on", False)
-    _hiding.on = True
-    try:
-        with _probe_swap(probes, "is_fake_tensor", lambda probe: lambda value: not getattr(_hiding, "on", False) and probe(value)):
-            yield
-    finally:
-        _hiding.on = before
 
 
 _names: dict[Any, str] = {}  # Any: torch functions are of many types, all hashable
@@ -135,8 +176,10 @@ def op_name(function: Callable[..., Any]) -> str:
         resolved: str | None = None
         with contextlib.suppress(Exception):
             resolved = resolve_name(function)
+        if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+            resolved = f"torch.ops.{function}".removesuffix(".default")
         told = str(resolved or getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
-        name = _PUBLIC_NAMES.get(told.rpartition(".")[2], told).removesuffix(".__get__")
+        name = _PUBLIC_NAMES.get(told.rpartition(".")[2], told).removesuffix(".__get__").replace("_VariableFunctionsClass.", "torch.")
         _names[function] = name
     return name
 
@@ -165,6 +208,21 @@ def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return names
 
 
+def calling_frame(frame: FrameType) -> FrameType:
+    """The frame that called a torch function, past torch's own Python that hands calls on."""
+    while frame.f_back is not None and _hands_on(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+_HAND_ON = ("torch/_ops.py", "torch/_library/custom_ops.py", "torch/functional.py", "torch/overrides.py")
+
+
+@functools.cache
+def _hands_on(filename: str) -> bool:
+    return filename.replace(os.sep, "/").endswith(_HAND_ON)
+
+
 @functools.cache
 def torch_internal(filename: str) -> bool:
     """Does a torch-level call from that file belong to torch's own machinery, not to the user?"""
@@ -172,13 +230,14 @@ def torch_internal(filename: str) -> bool:
     return filename.startswith(root) and filename[len(root) :].replace(os.sep, "/").startswith(_TORCH_INTERNALS)
 
 
-def storage_of(tensor: torch.Tensor) -> tuple[int, StorageWeakRef | None]:
-    """A key of the tensor's storage, with a weak reference that keeps the key from being used again; (0, None) without one."""
+def storage_of(tensor: torch.Tensor) -> tuple[int, StorageWeakRef | None, int]:
+    """A key of the tensor's storage, a weak reference that keeps the key from being used again, its bytes; (0, None, -1) without one."""
     try:
-        reference = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]  # torch has no types there
+        storage = tensor.untyped_storage()
+        reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]  # torch has no types there
+        return reference.cdata, reference, storage.nbytes()
     except Exception:
-        return 0, None
-    return reference.cdata, reference
+        return 0, None, -1
 
 
 def storage_bytes(tensor: torch.Tensor) -> int:
@@ -198,15 +257,68 @@ def storage_key(tensor: torch.Tensor) -> int:
 
 
 def written_operands(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
-    """The tensors that an aten op writes to, as its schema says."""
-    if not func._schema.is_mutable:
-        return []
+    """The tensors that an aten op writes to, as its schema says; and running statistics, of which schemas say nothing."""
     arguments = func._schema.arguments
+    normalises = writes_statistics(func)
+    if not (func._schema.is_mutable or normalises):
+        return []
     given = [*args, *(kwargs.get(argument.name) for argument in arguments[len(args) :])]
+    training = normalises and any(value is True for argument, value in zip(arguments, given, strict=False) if argument.name in _TRAINING)
     written = [
-        value for argument, value in zip(arguments, given, strict=False) if argument.alias_info is not None and argument.alias_info.is_write
+        value
+        for argument, value in zip(arguments, given, strict=False)
+        if (argument.alias_info is not None and argument.alias_info.is_write) or (training and argument.name in _STATISTICS)
     ]
     return [t for value in written for t in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(t, torch.Tensor)]
+
+
+_STATISTICS = ("running_mean", "running_var")
+_TRAINING = ("training", "train", "use_input_stats")
+
+
+@functools.cache
+def writes_statistics(func: Any) -> bool:
+    """Does an aten op write to running statistics when it is training?"""
+    return "backward" not in func._schema.name and any(argument.name == "running_mean" for argument in func._schema.arguments)
+
+
+def asks_device(func: Any) -> bool:
+    """Does an aten op ask a fake for its device? C++ asks where an exception would end the process: nothing may go wrong there."""
+    return func is torch.ops.prim.device.default
+
+
+@functools.cache
+def has_foreign_fake(func: Any) -> bool:
+    """Does an aten op's shape-level kernel come from somebody else than torch?"""
+    if func.namespace == "aten":
+        return False
+    with contextlib.suppress(Exception):
+        return torch._library.simple_registry.singleton.find(func._schema.name).fake_impl.kernel is not None
+    return False
+
+
+def gives_quantised(func: Any) -> bool:
+    """Does an aten op quantise a tensor? The shape level has no such tensors, and torch's kernels there give float32 in their place."""
+    return func.namespace == "aten" and str(func._schema.name).startswith("aten::quantize_per_")
+
+
+def counts_entries(func: Any) -> bool:
+    """Does what an aten op gives depend on how many entries a sparse tensor has?"""
+    name = str(func._schema.name)
+    return name.startswith("aten::") and (name[6:] in _COUNTING or name[7:] in _COUNTING)
+
+
+@functools.cache
+def is_missing(device: torch.device) -> bool:
+    """Is no device of that type at hand? A fake may be there all the same, but autograd ends the process when it meets it as a leaf."""
+    if device.type in ("cpu", "meta"):
+        return False
+    try:
+        with real_execution(), no_function_modes():
+            torch.empty(0, device=device.type)
+    except Exception:
+        return True
+    return False
 
 
 def real_execution() -> contextlib.AbstractContextManager[Any]:
@@ -220,14 +332,40 @@ def no_function_modes() -> contextlib.AbstractContextManager[Any]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The module that torch.compile or a data-parallel wrapper holds; anything else as it is."""
+    """What torch.compile or a data-parallel wrapper holds; anything else as it is."""
     while True:
         inner = getattr(model, "_orig_mod", None)
         if inner is None and type(model).__module__.startswith("torch.nn.parallel"):
             inner = getattr(model, "module", None)
-        if not isinstance(inner, nn.Module):
+        if inner is None and not isinstance(model, nn.Module):
+            inner = getattr(model, "_torchdynamo_orig_callable", None)
+        if not callable(inner):
             return model
         model = inner
+
+
+def is_compiled(model: Any) -> bool:
+    """Has torch.compile made this module or function into one that compiles when it is called?"""
+    if isinstance(model, nn.Module):
+        return original_of(model) is not model or getattr(model, "_compiled_call_impl", None) is not None
+    return hasattr(model, "_torchdynamo_orig_callable")
+
+
+def uncompiled_call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """A call of a module that was compiled in place, as it would be without."""
+    return module._call_impl(*args, **kwargs)  # type: ignore[no-untyped-call]  # torch has no types there
+
+
+def is_sharded(module: nn.Module) -> bool:
+    """Does FSDP gather this module's parameters when it is called?"""
+    fsdp = sys.modules.get("torch.distributed.fsdp")
+    kinds = tuple(kind for name in ("FullyShardedDataParallel", "FSDPModule") if (kind := getattr(fsdp, name, None)) is not None)
+    return isinstance(module, kinds)
+
+
+def is_scripted(module: nn.Module) -> bool:
+    """Is this TorchScript, scripted or traced?"""
+    return isinstance(module, torch.jit.ScriptModule)
 
 
 def original_of(module: nn.Module) -> nn.Module:
@@ -247,6 +385,14 @@ def bits_differ(left: torch.Tensor, right: torch.Tensor) -> bool:
         return not torch.equal(left.detach().reshape(-1).view(torch.uint8), right.detach().reshape(-1).view(torch.uint8))
     except Exception:
         return True
+
+
+def same_memory(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Are two tensors the same window on the same storage? (What has no one storage counts as the same.)"""
+    if left.layout is not torch.strided or left.is_nested:
+        return True
+    forms = [(t.shape, t.stride(), t.storage_offset(), storage_key(t)) for t in (left, right)]
+    return forms[0] == forms[1]
 
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")

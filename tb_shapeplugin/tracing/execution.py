@@ -2,32 +2,37 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from torch import nn
 
 from tb_shapeplugin.base.errors import ShapesError
+from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.trace import Trace
 from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.collection import paused_collection
-from tb_shapeplugin.tracing.compat import hidden_fakes, is_lazy, is_value_read, unwrapped
+from tb_shapeplugin.tracing.compat import is_compiled, is_lazy, is_value_read, unwrapped
+from tb_shapeplugin.tracing.copying import CannotCopy, lazy_buffers
+from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes
 from tb_shapeplugin.tracing.inputs import holds_spec
+from tb_shapeplugin.tracing.passes.branches import Watch
 from tb_shapeplugin.tracing.passes.recover import GoOn, diagnose
 from tb_shapeplugin.tracing.plain_state import Photograph
-from tb_shapeplugin.tracing.restore import ContentKeeper, ProcessPhotograph
+from tb_shapeplugin.tracing.restore import ContentKeeper, ProcessPhotograph, surely
 from tb_shapeplugin.tracing.source import SourceMode, display_path, innermost_user_frame
-from tb_shapeplugin.tracing.subject import Subject
+from tb_shapeplugin.tracing.subject import Subject, without_partials
 from tb_shapeplugin.tracing.trace import Run
-from tb_shapeplugin.tracing.twin import CannotCopy, Twin, make_twin
+from tb_shapeplugin.tracing.twin import Twin, make_twin
 from tb_shapeplugin.tracing.values import FunctionsOnDemand, LiftedStrays, ValuesOnDemand
 
 ExecutionOption: TypeAlias = Literal["auto", "fake", "real"]
 
 # What a run that reads no values lets through.
 UNCHECKED_WITHOUT_VALUES = ("values of indices, labels, masks and lengths", "dtypes and devices that real kernels refuse")
+_NAMED_PLACES = 3  # of assumed values, in one line of what is unchecked
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,9 @@ class Options:
     execution: ExecutionOption = "auto"
     continue_past_errors: bool = True
     source: SourceMode = "line"
+    part: str | None = None  # path of the module that is of interest: the trace tells its inputs and outputs
+    watch: Watch | None = None  # of the branches that run
+    faults: Faults = field(default_factory=Faults)  # takes up our own
 
 
 # Runs the twin once more with some things changed; None where the changes can't be applied.
@@ -57,14 +65,21 @@ def examine(subject: Subject, options: Options) -> Examination:
     Raises:
         ShapesError: a Spec where values are needed, or ``execution="fake"`` of a model that can't be copied.
     """
-    subject = replace(subject, model=unwrapped(subject.model))
-    process = ProcessPhotograph()
-    try:
+    subject = without_partials(subject)
+    subject = replace(subject, model=unwrapped(subject.model), compiled=is_compiled(subject.model))
+    with contextlib.ExitStack() as stack:
+        stack.callback(surely, ProcessPhotograph().put_back)
         if options.execution == "real":
             return _real(subject, options)
-        return _shape_level(subject, options)
-    finally:
-        process.put_back()
+        try:
+            return _shape_level(subject, options)
+        except ShapesError:
+            raise
+        except Exception as fault:
+            if options.execution == "fake" or holds_spec((subject.args, subject.kwargs)):
+                raise
+            options.faults.note("the shape-level run", fault)
+            return _real(subject, options)
 
 
 def _real(subject: Subject, options: Options, why: tuple[str, ...] = ()) -> Examination:
@@ -74,24 +89,26 @@ def _real(subject: Subject, options: Options, why: tuple[str, ...] = ()) -> Exam
     subject = _unmaterialised_copy(subject)
     photograph = Photograph(subject.model, subject.args, subject.kwargs)
     keeper = ContentKeeper(photograph.modules, photograph.tensors)
-    try:
-        run = Run(subject, options.source, before_op=keeper.before_op)
-        run.run()
+    with contextlib.ExitStack() as stack:
+        stack.callback(surely, keeper.put_back)
+        stack.callback(surely, photograph.put_back)
+        run = Run(subject, options.source, before_op=keeper.before_op, part=options.part, faults=options.faults)
+        run.run(outer=_watching(options.watch, run))
         return Examination(run.trace("real", why), None)
-    finally:
-        photograph.put_back()
-        keeper.put_back()
 
 
 def _unmaterialised_copy(subject: Subject) -> Subject:
     """A copy of a subject whose lazy layers a real run would materialise; any other subject as it is."""
-    modules = Photograph(subject.model, subject.args, subject.kwargs).modules
+    photograph = Photograph(subject.model, subject.args, subject.kwargs)
     if not any(
-        is_lazy(tensor) for module in modules for tensor in (*module._parameters.values(), *module._buffers.values()) if tensor is not None
+        is_lazy(tensor)
+        for module in photograph.modules
+        for tensor in (*module._parameters.values(), *module._buffers.values())
+        if tensor is not None
     ):
         return subject
-    model, args, kwargs = copy.deepcopy((subject.model, subject.args, subject.kwargs))
-    return Subject(subject.name, model, args, kwargs)
+    model, args, kwargs = copy.deepcopy((subject.model, subject.args, subject.kwargs), lazy_buffers(photograph.tensors))
+    return replace(subject, model=model, args=args, kwargs=kwargs)
 
 
 def _shape_level(subject: Subject, options: Options) -> Examination:
@@ -103,9 +120,12 @@ def _shape_level(subject: Subject, options: Options) -> Examination:
         if not may_be_real:
             raise ShapesError(f"a shape-level run needs a copy of the model, which it resists ({error}). Use real tensors.") from error
         return _real(subject, options, (f"the model can't be copied ({error}), so it ran for real",))
+    may_be_real = may_be_real and not any(real.is_meta for _, real in twin.roots)
     asked = _Asked(subject, twin, options, may_be_real)
     with paused_collection():
         trace = diagnose(asked.run) if options.continue_past_errors else asked.run(GoOn(go_on=False))
+        if options.watch is not None and not asked.value_read:
+            asked.run(GoOn(go_on=options.continue_past_errors), watch=options.watch)
     if asked.value_read and may_be_real and not trace.failures:
         return _real(subject, options, (f"forward reads a value at {asked.value_read}, so it ran for real",))
     return Examination(trace, asked.retry)
@@ -115,29 +135,29 @@ class _Asked:
     """The twin, asked again and again; each time as it was at first."""
 
     def __init__(self, subject: Subject, twin: Twin, options: Options, may_be_real: bool) -> None:
-        self._subject = Subject(subject.name, twin.model, twin.args, twin.kwargs)
+        self._subject = replace(subject, model=twin.model, args=twin.args, kwargs=twin.kwargs)
         self._twin = twin
         self._options = options
         self._may_be_real = may_be_real
         self.value_read = ""  # file:line of the read at which the last run ended
 
     def retry(self, changes: Sequence[Change]) -> Trace | None:
-        process = ProcessPhotograph()
-        try:
-            return self.run(GoOn(), changes)
-        except CannotApply:
-            return None
-        finally:
-            process.put_back()
+        with contextlib.ExitStack() as stack:
+            stack.callback(surely, ProcessPhotograph().put_back)
+            try:
+                return self.run(GoOn(), changes)
+            except CannotApply:
+                return None
 
-    def run(self, recovery: GoOn, changes: Sequence[Change] = ()) -> Trace:
+    def run(self, recovery: GoOn, changes: Sequence[Change] = (), watch: Watch | None = None) -> Trace:
         twin = self._twin
         photograph = Photograph(twin.model, twin.args, twin.kwargs, twin.copies)  # closures of hooks are the user's own
-        checks = Checks(ValuesOnDemand(self._twin.mode, self._twin.roots)) if self._options.execution == "auto" else None
-        try:
-            run = self._run(recovery, changes, checks)
-        finally:
-            photograph.put_back()
+        checks = (
+            Checks(ValuesOnDemand(self._twin.mode, self._twin.roots, self._options.faults)) if self._options.execution == "auto" else None
+        )
+        with contextlib.ExitStack() as stack:
+            stack.callback(surely, photograph.put_back)
+            run = self._run(recovery, changes, checks, watch)
         self.value_read = ""
         unchecked = UNCHECKED_WITHOUT_VALUES if checks is None else checks.unchecked()
         if run.error is not None and is_value_read(run.error):
@@ -145,20 +165,42 @@ class _Asked:
             unchecked = (*unchecked, f"everything after the value that forward reads at {self.value_read}")
             if not self._may_be_real:
                 run.end_at_value_read()
-        return run.trace("fake", unchecked)
+        trace = run.trace("fake", unchecked)
+        return replace(trace, unchecked=(*trace.unchecked, *_assumptions(trace)))
 
-    def _run(self, recovery: GoOn, changes: Sequence[Change], checks: Checks | None) -> Run:
+    def _run(self, recovery: GoOn, changes: Sequence[Change], checks: Checks | None, watch: Watch | None) -> Run:
         subject = self._subject
         if changes:
             with self._twin.mode, checks.values if checks else contextlib.nullcontext():  # what is computed here may be read later
                 subject = applied(changes, subject)
-        run = Run(subject, self._options.source, recovery, checks=checks, stand_ins=self._twin.stand_ins)
+        run = Run(
+            subject,
+            self._options.source,
+            recovery,
+            checks=checks,
+            stand_ins=self._twin.stand_ins,
+            part=self._options.part,
+            faults=self._options.faults,
+        )
         calls = ChangedCalls(changes, run.modules, flat=not isinstance(subject.model, nn.Module))
         values = (LiftedStrays(self._twin.mode),) if checks is None else (checks.values, FunctionsOnDemand(checks.values))
-        run.run(outer=(self._twin.mode, hidden_fakes(), *values), inner=(calls,) if changes else ())
+        run.run(outer=(*_watching(watch, run), self._twin.mode, hidden_fakes(), *values), inner=(calls,) if changes else ())
         if not calls.all_came:
             raise CannotApply("a call that is to be changed never came")
         return run
+
+
+def _watching(watch: Watch | None, run: Run) -> tuple[contextlib.AbstractContextManager[None], ...]:
+    return () if watch is None else (watch.over(run.subject.model, run.modules.with_paths()),)
+
+
+def _assumptions(trace: Trace) -> Iterator[str]:
+    """What stands on values that nobody has."""
+    sources = [trace.sources[value.source] for value in trace.values if value.origin == "assumed" and value.source >= 0]
+    places = list(dict.fromkeys(f"{source.file}:{source.line}" for source in sources))
+    if places:
+        more = f" and {len(places) - _NAMED_PLACES} more" if len(places) > _NAMED_PLACES else ""
+        yield f"what follows from values that nobody gave, zeros in their place: read at {', '.join(places[:_NAMED_PLACES])}{more}"
 
 
 def _where(error: Exception) -> str:

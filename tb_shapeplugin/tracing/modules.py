@@ -5,18 +5,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import FrameType
+from difflib import get_close_matches
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, Protocol
 
 import torch
 from torch import nn
 
+from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.record.trace import CallFact, ModuleFact, Outcome
 from tb_shapeplugin.record.values import TensorKind
 from tb_shapeplugin.tracing.arguments import leaves, tensors_in
-from tb_shapeplugin.tracing.compat import is_lazy, original_of
+from tb_shapeplugin.tracing.compat import is_lazy, original_of, unwrapped
 from tb_shapeplugin.tracing.source import is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook
+
+_DEEPEST_CONTAINER = 3  # plain containers in one another that are looked into for a module
 
 
 class CallHandler(Protocol):
@@ -69,7 +73,7 @@ class ModuleBook:
             self._add_tree("", root, -1)
         else:
             self._nodes.append(_Node("", None, -1, str(getattr(model, "__name__", type(model).__name__))))
-            for name, value in arguments:
+            for name, value in [*_attributes_of(root), *arguments]:
                 for leaf_name, leaf in leaves(value, name):
                     if isinstance(leaf, nn.Module):
                         self._add_tree(leaf_name, leaf, 0)
@@ -150,6 +154,10 @@ class ModuleBook:
         """The dotted path of a module by index; "" for -1."""
         return self._nodes[index].path if index >= 0 else ""
 
+    def with_paths(self) -> list[tuple[str, nn.Module]]:
+        """Every module of the tree with its dotted path."""
+        return [(node.path, node.module) for node in self._nodes if node.module is not None]
+
     @property
     def current_call(self) -> int:
         """Index of the running call, -1 outside any."""
@@ -177,10 +185,10 @@ class ModuleBook:
         while self.stack and self.stack.pop() != call:
             pass
 
-    def call_facts(self, end_op: int) -> tuple[CallFact, ...]:
-        """Every call; one still open ended with the run."""
+    def call_facts(self, end_op: int, unfinished: Outcome = "failed") -> tuple[CallFact, ...]:
+        """Every call; one still open ended with the run, in the way that ``unfinished`` says."""
         return tuple(
-            CallFact(call.module, call.number, call.parent, call.first_op, end_op, call.inputs, (), "failed")
+            CallFact(call.module, call.number, call.parent, call.first_op, end_op, call.inputs, (), unfinished)
             if call.end_op < 0
             else CallFact(call.module, call.number, call.parent, call.first_op, call.end_op, call.inputs, call.outputs, call.outcome)
             for call in self.calls
@@ -210,6 +218,21 @@ class ModuleBook:
         )
 
 
+def known_path(model: Any, path: str) -> str:
+    """The path under which the tree holds the submodule that lies at that path; ShapesError where none does."""
+    model = unwrapped(model)
+    root = getattr(model, "__self__", model)
+    paths: dict[str, nn.Module] = dict(root.named_modules(remove_duplicate=False)) if isinstance(root, nn.Module) else {}
+    if path not in paths:
+        near = get_close_matches(path, paths, n=3) or [name for name in paths if name][:3]
+        there = f" It has {', '.join(map(repr, near))}." if near else ""
+        raise ShapesError(f"only={path!r}: {type(root).__name__} has no submodule of that path.{there}")
+    first: dict[int, str] = {}
+    for name, module in paths.items():
+        first.setdefault(id(module), name)
+    return first[id(paths[path])]
+
+
 def plain_attributes(module: nn.Module) -> dict[str, int | str | bool | tuple[int, ...]]:
     """A module's public attributes that are ints, texts, flags or tuples of ints: what the rules may ask for."""
     found: dict[str, int | str | bool | tuple[int, ...]] = {}
@@ -223,6 +246,12 @@ def plain_attributes(module: nn.Module) -> dict[str, int | str | bool | tuple[in
     return found
 
 
+def _attributes_of(owner: Any) -> list[tuple[str, Any]]:
+    """What a callable object, or the object of a bound method, holds; a function holds nothing under a name."""
+    held = getattr(owner, "__dict__", None)
+    return list(held.items()) if isinstance(held, dict) and not isinstance(owner, (type, FunctionType, ModuleType)) else []
+
+
 def _config(module: nn.Module) -> str:
     try:
         return str(module.extra_repr()).replace("\n", " ")[:200]
@@ -231,21 +260,20 @@ def _config(module: nn.Module) -> str:
 
 
 def _holding(names: Mapping[str, Any], module: nn.Module) -> str | None:
-    """Under which name a module is held: ``layers[0]``, ``heads['a']``, ``head``."""
-    for name, value in names.items():
-        if name.startswith("_"):
-            continue
-        if value is module:
-            return name
-        if isinstance(value, (list, tuple)):
-            for position, item in enumerate(value):
-                if item is module:
-                    return f"{name}[{position}]"
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                if item is module:
-                    return f"{name}[{key!r}]"
-    return None
+    """Under which name a module is held: ``head``, ``layers[0]``, ``heads['a'][1]``."""
+    public = [(name, value) for name, value in names.items() if not name.startswith("_")]
+    held = next((name for name, value in public if value is module), None)
+    return held or next((name + label for name, value in public if (label := _label_in(value, module, 0)) is not None), None)
+
+
+def _label_in(value: Any, module: nn.Module, depth: int) -> str | None:
+    """The text that picks a module out of a plain container; None where it isn't in there."""
+    if value is module:
+        return ""
+    if depth == _DEEPEST_CONTAINER or not isinstance(value, (list, tuple, dict)):
+        return None
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    return next((f"[{key!r}]{label}" for key, item in items if (label := _label_in(item, module, depth + 1)) is not None), None)
 
 
 def _variable_holding(module: nn.Module) -> str | None:
@@ -263,6 +291,8 @@ _lock = threading.Lock()
 _handlers = threading.local()
 _followers = 0
 _original: Callable[..., Any] = nn.Module.__call__
+_limit = 0  # Python's recursion limit as it was
+_DEEPER, _OWN_FRAMES = 3, 500  # frames of a followed call per frame of a plain one; those of modes and shape-level kernels below
 
 
 def _dispatch(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
@@ -270,6 +300,11 @@ def _dispatch(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
     if handler is None:
         return _original(self, *args, **kwargs)
     return handler(_original, self, args, kwargs)
+
+
+def calls_are_followed() -> bool:
+    """Does a run of this thread write down module calls now?"""
+    return getattr(_handlers, "current", None) is not None
 
 
 @contextlib.contextmanager
@@ -289,11 +324,13 @@ def followed_calls(handler: CallHandler) -> Iterator[None]:
 
     Captures may nest, and run in several threads at once: the first one patches, the last one takes the patch back.
     """
-    global _followers, _original  # noqa: PLW0603  one patch for the whole process
+    global _followers, _original, _limit  # noqa: PLW0603  one patch for the whole process
     with _lock:
         if _followers == 0:
             _original = nn.Module.__call__
             nn.Module.__call__ = _dispatch  # type: ignore[method-assign]  # as torch.fx does; hooks could not go on past an error
+            _limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(_DEEPER * _limit + _OWN_FRAMES)  # a nest of modules that torch just manages must be managed here
         _followers += 1
     before = getattr(_handlers, "current", None)
     _handlers.current = handler
@@ -305,3 +342,4 @@ def followed_calls(handler: CallHandler) -> Iterator[None]:
             _followers -= 1
             if _followers == 0:
                 nn.Module.__call__ = _original  # type: ignore[method-assign]
+                sys.setrecursionlimit(_limit)

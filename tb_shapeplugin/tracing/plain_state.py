@@ -4,7 +4,9 @@ import random
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from functools import partial
+from operator import is_
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,14 +20,33 @@ _CLOSED = (bool, int, float, complex, str, bytes, type(None), type, ModuleType, 
 _MOST_OBJECTS = 200_000
 
 
-_closed_kinds: dict[type, bool] = {}
+class _Kind(Enum):
+    """How an object is looked into; the same for all objects of a type."""
+
+    CLOSED = auto()
+    TENSOR = auto()
+    FUNCTION = auto()
+    GENERATOR = auto()
+    OPEN = auto()
 
 
-def _is_closed(value: Any) -> bool:
+_kinds: dict[type, _Kind] = {}
+# By their builtin's methods containers are read and refilled: subclasses may forbid it, or do other things.
+_BUILTINS: tuple[type, ...] = (OrderedDict, dict, list, set, deque)
+_builtins: dict[type, Any] = {}  # Any: of a type's containers, None for a type that is none
+
+
+def _kind_of(value: Any) -> _Kind:
     kind = type(value)
-    known = _closed_kinds.get(kind)
+    known = _kinds.get(kind)
     if known is None:
-        known = _closed_kinds[kind] = issubclass(kind, _CLOSED)
+        table = ((_CLOSED, _Kind.CLOSED), (torch.Tensor, _Kind.TENSOR), ((FunctionType, MethodType, partial), _Kind.FUNCTION))
+        known = next((one for types, one in table if issubclass(kind, types)), None)
+        if known is None:
+            draws = issubclass(kind, (torch.Generator, random.Random)) or hasattr(kind, "bit_generator")
+            known = _Kind.GENERATOR if draws else _Kind.OPEN
+        _kinds[kind] = known
+        _builtins[kind] = next((builtin for builtin in _BUILTINS if issubclass(kind, builtin)), None)
     return known
 
 
@@ -38,77 +59,111 @@ class Photograph:
     def __init__(self, *roots: Any) -> None:
         self.tensors: list[torch.Tensor] = []
         self.modules: list[nn.Module] = []
-        self._undo: list[Callable[[], None]] = []
-        self._met: dict[int, Any] = {}  # the object too, so that its id isn't used again
+        self._flags: list[bool] = []  # of each tensor: does it require a gradient?
+        self._generators: list[Callable[[], None]] = []
+        self._empty: list[tuple[Any, Any]] = []  # containers with their builtin; most tables of a module are empty
+        self._filled: list[tuple[Any, Any, list[Any], list[Any]]] = []  # with their keys, of dicts, and their items
+        met: dict[int, Any] = {}  # the object too, so that its id isn't used again
         waiting = list(roots)
-        while waiting and len(self._met) < _MOST_OBJECTS:
+        while waiting and len(met) < _MOST_OBJECTS:
             value = waiting.pop()
-            if _is_closed(value) or id(value) in self._met:
+            kind = _kinds.get(type(value)) or _kind_of(value)
+            if kind is _Kind.CLOSED or id(value) in met:
                 continue
-            self._met[id(value)] = value
-            waiting += self._taken(value)
+            met[id(value)] = value
+            if kind is _Kind.OPEN:
+                waiting += self._opened(value)
+            elif kind is _Kind.TENSOR:
+                self.tensors.append(value)
+                self._flags.append(value.requires_grad)
+            elif kind is _Kind.FUNCTION:
+                waiting += held_by_function(value)
+            else:
+                self._generators.append(_generator_undo(value))
+        self._met = met
 
     def put_back(self) -> None:
         """Every attribute is again the object that it was, every container holds what it held."""
-        for undo in reversed(self._undo):
+        for value, builtin in self._empty:
+            if builtin.__len__(value):
+                builtin.clear(value)
+        for value, builtin, keys, items in self._filled:
+            _refill(value, builtin, keys, items)
+        for undo in self._generators:
             undo()
+        for tensor, requires_grad in zip(self.tensors, self._flags, strict=True):
+            if tensor.requires_grad != requires_grad and tensor.is_leaf:
+                tensor.requires_grad_(requires_grad)
 
-    def _taken(self, value: Any) -> list[Any]:
+    def _opened(self, value: Any) -> list[Any]:
         """Remembers what the object holds; gives what is to be looked into next."""
-        if isinstance(value, torch.Tensor):
-            self.tensors.append(value)
-            self._undo.append(partial(_set_flags, value, value.requires_grad))
-            return []
-        if isinstance(value, (FunctionType, MethodType, partial)):
-            return list(_held_by_function(value))
-        generator = _generator_undo(value)
-        if generator is not None:
-            self._undo.append(generator)
-            return []
         held: list[Any] = []
-        if isinstance(value, (dict, list, set, deque)):
-            held += self._container(value)
+        builtin = _builtins[type(value)]
+        if builtin is not None:
+            held += self._container(value, builtin)
         elif isinstance(value, (tuple, frozenset)):
             held += value
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
-            held += self._container(attributes)
+            held += self._container(attributes, dict)
             if isinstance(value, nn.Module):
                 self.modules.append(value)
-                held += _globals_of(type(value).forward)
+                held += held_by_class(type(value))
         return held
 
-    def _container(self, value: Any) -> list[Any]:
-        content = list(value.items()) if isinstance(value, dict) else list(value)
-        self._undo.append(partial(_refill, value, content))
-        return [item for _, item in content if not _is_closed(item)] if isinstance(value, dict) else content
+    def _container(self, value: Any, builtin: Any) -> list[Any]:
+        if not builtin.__len__(value):
+            self._empty.append((value, builtin))
+            return []
+        is_dict = issubclass(builtin, dict)
+        keys = list(builtin.keys(value)) if is_dict else []
+        items = list(builtin.values(value)) if is_dict else list(builtin.__iter__(value))
+        self._filled.append((value, builtin, keys, items))
+        return items
 
 
-def _refill(value: Any, content: list[Any]) -> None:
-    """The container holds again what it held, by its builtin's methods: subclasses may forbid or do other things."""
-    current = list(value.items()) if isinstance(value, dict) else list(value)
-    if isinstance(value, dict):
-        if len(current) == len(content) and all(a == c and b is d for (a, b), (c, d) in zip(current, content, strict=True)):
+def _refill(value: Any, builtin: Any, keys: list[Any], items: list[Any]) -> None:
+    if builtin.__len__(value) == len(items):
+        now = builtin.values(value) if keys else builtin.__iter__(value)
+        if all(map(is_, now, items)) and (not keys or all(map(is_, builtin.__iter__(value), keys))):
             return
-        kind: Any = OrderedDict if isinstance(value, OrderedDict) else dict
-        kind.clear(value)
-        for key, item in content:
-            kind.__setitem__(value, key, item)
-    elif len(current) != len(content) or any(a is not b for a, b in zip(current, content, strict=True)):
-        if isinstance(value, list):
-            list.__setitem__(value, slice(None), content)
-        else:
-            kind = deque if isinstance(value, deque) else set
-            kind.clear(value)
-            (deque.extend if kind is deque else set.update)(value, content)
+    builtin.clear(value)
+    if keys:
+        for key, item in zip(keys, items, strict=True):
+            builtin.__setitem__(value, key, item)
+    elif builtin is set:
+        builtin.update(value, items)
+    else:
+        builtin.extend(value, items)
 
 
-def _set_flags(tensor: torch.Tensor, requires_grad: bool) -> None:
-    if tensor.is_leaf and tensor.requires_grad != requires_grad:
-        tensor.requires_grad_(requires_grad)
+def is_closed(value: Any) -> bool:
+    """Is it never looked into: a number, a text, a type, a Python module?"""
+    return (_kinds.get(type(value)) or _kind_of(value)) is _Kind.CLOSED
 
 
-def _held_by_function(value: Any) -> Iterator[Any]:
+def is_function(value: Any) -> bool:
+    """Is it a function, a bound method or a partial, which carry other objects along?"""
+    return (_kinds.get(type(value)) or _kind_of(value)) is _Kind.FUNCTION
+
+
+def items_of(value: Any) -> tuple[list[Any], list[Any]]:
+    """Keys, of a dict, and items of a container; two empty lists for anything else."""
+    kind = _kinds.get(type(value)) or _kind_of(value)
+    builtin = _builtins[type(value)] if kind is _Kind.OPEN else None
+    if builtin is None:
+        return [], list(value) if isinstance(value, (tuple, frozenset)) else []
+    if issubclass(builtin, dict):
+        return list(builtin.keys(value)), list(builtin.values(value))
+    return [], list(builtin.__iter__(value))
+
+
+def held_by_class(kind: type[nn.Module]) -> list[Any]:
+    """What a module's forward names among the globals; TorchScript's classes have none."""
+    return _globals_of(getattr(kind, "forward", None))
+
+
+def held_by_function(value: Any) -> Iterator[Any]:
     """What a function carries along: its closure, what it names among the globals, its arguments."""
     if isinstance(value, partial):
         yield from (value.func, value.args, value.keywords)
@@ -135,10 +190,10 @@ def _set_generator(generator: torch.Generator, state: torch.Tensor) -> None:
     generator.set_state(state)
 
 
-def _generator_undo(value: Any) -> Callable[[], None] | None:
+def _generator_undo(value: Any) -> Callable[[], None]:
     if isinstance(value, torch.Generator):
         return partial(_set_generator, value, value.get_state())
     if isinstance(value, random.Random):
         return partial(value.setstate, value.getstate())
-    bits = getattr(value, "bit_generator", None)  # numpy's
-    return partial(setattr, bits, "state", bits.state) if bits is not None else None
+    bits = value.bit_generator  # numpy's
+    return partial(setattr, bits, "state", bits.state)

@@ -1,6 +1,9 @@
 """Function-level calls as the user wrote them, aten ops as their children, module calls around them."""
 
+import contextlib
+import functools
 import sys
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -10,18 +13,29 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.trace import ChildFact, Failure, OpFact
 from tb_shapeplugin.record.values import OpCall
-from tb_shapeplugin.tracing.arguments import named_arguments, op_call, tensors_in
+from tb_shapeplugin.tracing.arguments import named_arguments, op_call, signature_of, tensors_in
+from tb_shapeplugin.tracing.aten_ops import AtenOp, aten_op
 from tb_shapeplugin.tracing.checks import Checks
-from tb_shapeplugin.tracing.compat import TorchDispatchMode, is_value_read, op_name, torch_internal
+from tb_shapeplugin.tracing.compat import (
+    FakeTensor,
+    TorchDispatchMode,
+    calling_frame,
+    device_of,
+    is_value_read,
+    op_name,
+    torch_internal,
+    written_operands,
+)
 from tb_shapeplugin.tracing.eager import Answer, ask_eager
+from tb_shapeplugin.tracing.hidden_fakes import sets_own_data
 from tb_shapeplugin.tracing.modules import ModuleBook
-from tb_shapeplugin.tracing.source import SourceBook, in_users_try
+from tb_shapeplugin.tracing.opaque import NATIVE, NativeCall, Scripted, place_of
+from tb_shapeplugin.tracing.reads import Reads, reads_memory
+from tb_shapeplugin.tracing.source import SourceBook, in_users_try, is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook, dtype_name, shape_of
-
-# Aten-level noise of shape-level runs and profilers; without it the children equal those of a plain run.
-_SKIPPED_CHILDREN = ("prim.device", "profiler._record_function", "aten.detach.default")
 
 
 @dataclass
@@ -80,15 +94,28 @@ class OpenOp:
 
     name: str
     children: list[ChildFact] = field(default_factory=list)
+    drew: bool = False  # random numbers
+    read: bool = False  # contents of tensors
+    signature: Any = None  # of its arguments, where it is known
+    reads_before: int = 0  # calls that had run on real values when it began
+    written: set[int] = field(default_factory=set)  # ids of tensors that its aten ops wrote to
 
 
 class Recorder(TorchFunctionMode):
     """Writes down every torch function call, and every failure, of one run."""
 
     def __init__(
-        self, tensors: TensorBook, modules: ModuleBook, sources: SourceBook, recovery: Recovery | None = None, checks: Checks | None = None
+        self,
+        tensors: TensorBook,
+        modules: ModuleBook,
+        sources: SourceBook,
+        recovery: Recovery | None = None,
+        checks: Checks | None = None,
+        faults: Faults | None = None,
     ) -> None:
         super().__init__()
+        self._faults = faults or Faults()
+        self.stopped = False  # by a fault of ours: the run goes on, nothing more is written down
         self.checks = checks
         self.tensors = tensors
         self.modules = modules
@@ -99,43 +126,104 @@ class Recorder(TorchFunctionMode):
         self.error: Exception | None = None  # the last one written down
         self._withheld: tuple[Exception, Callable[[GoneOn | None], None]] | None = None  # one that a handler of the user may catch
         self.running: OpenOp | None = None
+        self._native: NativeCall | None = None
+        self.reads = Reads(tensors)
+        self._arguments: dict[Any, tuple[tuple[str, str], ...]] = {}  # by name and signature
+
+    def stop(self, fault: Exception) -> None:
+        """A fault of ours: it is noted, and the run goes on unwritten."""
+        self.stopped = True
+        self._faults.note(f"what ran after op {len(self.ops)}", fault)
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
-        caller = sys._getframe(1)
-        if torch_internal(caller.f_code.co_filename) or op_name(func).startswith("torch.nn.init."):
-            return func(*args, **kwargs)
-        running = self.running = OpenOp(op_name(func))
+        running = None
+        if not self.stopped:
+            try:
+                caller = calling_frame(sys._getframe(1))
+                if not torch_internal(caller.f_code.co_filename) and not op_name(func).startswith("torch.nn.init."):
+                    running = self._begun(func)
+            except Exception as fault:
+                self.stop(fault)
+        return func(*args, **kwargs) if running is None else self._called(func, args, kwargs, caller, running)
+
+    def scripted(self, run: Scripted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Runs and writes down a call of TorchScript; one inside a running op is that op's own business."""
+        running = None
+        if self.running is None and not self.stopped:
+            try:
+                running = self._begun(run)
+            except Exception as fault:
+                self.stop(fault)
+        return run(*args, **kwargs) if running is None else self._called(run, args, kwargs, sys._getframe(1), running)
+
+    def _begun(self, func: Callable[..., Any]) -> OpenOp:
+        self.settle()
+        reads = self.checks.values.reads if self.checks is not None else 0
+        return OpenOp(op_name(func), read=reads_memory(func), reads_before=reads)
+
+    def _called(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], caller: FrameType, running: OpenOp) -> Any:
+        self.running = running
         try:
             result = func(*args, **kwargs)
         except Exception as error:
-            return self._raised(func, args, kwargs, error, caller)
+            raised, self.running = error, None
+            return self._spared(raised, lambda: self._raised(func, args, kwargs, raised, caller))
         finally:
             self.running = None
-        if self.checks is not None:
-            call = op_call(running.name, args, kwargs, self.tensors)
-            refused = self.checks.refusal(func, args, kwargs, call, self.tensors)
-            if refused is not None:
-                return self._raised(func, args, kwargs, refused[0], caller, refused[1], result)
-        self._write(func, args, kwargs, result, running.children, caller)
-        return result
+        refused: tuple[Exception, OpCall] | None = None
+        try:
+            if self.checks is not None and not self.stopped:
+                running.signature = signature_of(args, kwargs, self.tensors)
+                refused = self.checks.refusal(running.name, func, args, kwargs, self.tensors, running.signature)
+            if refused is None and not self.stopped:
+                self._note(func, args, kwargs, result, running, caller)
+        except Exception as fault:
+            self.stop(fault)
+            return result
+        if refused is None:
+            return result
+        said, call = refused
+        return self._spared(said, lambda: self._raised(func, args, kwargs, said, caller, call, result))
 
-    def _write(
-        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, children: list[ChildFact], frame: FrameType
-    ) -> None:
+    def _spared(self, error: Exception, go_on: Callable[[], Any]) -> Any:
+        """What stands in for the output of a call that raised; else its own error, whatever fault of ours came in between."""
+        try:
+            return go_on()
+        except Exception as raised:
+            fault = raised
+        if fault is not error:
+            self.stop(fault)
+        raise error
+
+    def _note(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, running: OpenOp, frame: FrameType) -> None:
+        op = self._write(func, args, kwargs, result, running, frame)
+        if running.read or (self.checks is not None and self.checks.values.reads > running.reads_before):
+            self.note_read(func, args, kwargs, result, op, frame)
+
+    def note_read(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, op: int, frame: FrameType) -> None:
+        """Writes down that contents were needed: by that op, by Python where it is -1."""
+        assumed = self.checks is not None and self.checks.values.assumed
+        self.reads.note(func, args, kwargs, result, op, self.sources.here(frame), assumed)
+
+    def _write(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, running: OpenOp, frame: FrameType) -> int:
+        """The op's index; -1 for a call that is none."""
         outputs = tensors_in(result)
         writes = getattr(func, "__name__", "") in ("__setitem__", "__set__")
         if not outputs and writes and isinstance(args[0], torch.Tensor):
             outputs = [args[0]]
+        elif not outputs and running.written:
+            outputs = [tensor for tensor in tensors_in((args, kwargs)) if id(tensor) in running.written]
         if not outputs or (len(args) == 1 and result is args[0] and getattr(func, "__name__", "") == "__get__"):
-            return  # metadata, not an op
-        if args and result is args[0] and self._is_counter(result):
-            return  # a layer counts its batches: no op of the model
+            return -1  # metadata, not an op
+        if (args and result is args[0] and self._is_counter(result)) or sets_own_data(func, frame):
+            return -1  # a layer counts its batches, or converts itself: no op of the model
         inputs = [self.tensors.id_of(tensor) for tensor in tensors_in((args, kwargs))]
         written = tuple(self._output_id(tensor, bool(self.failures)) for tensor in outputs)
         depends = self.tensors.depends_on(inputs)
         if depends:
             self.tensors.depends.update(dict.fromkeys(written, depends))
+        self.reads.wrote(func, inputs, written, running.drew)
         self.ops.append(
             OpFact(
                 name=op_name(func),
@@ -143,11 +231,46 @@ class Recorder(TorchFunctionMode):
                 source=self.sources.here(frame),
                 inputs=tuple(inputs),
                 outputs=written,
-                arguments=named_arguments(func, args, kwargs, inputs, self.tensors),
-                children=tuple(children),
+                arguments=self._told(func, args, kwargs, inputs, running.signature),
+                children=tuple(running.children),
                 assumed=bool(self.failures),
             )
         )
+        return len(self.ops) - 1
+
+    def _told(
+        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], inputs: list[int], signature: Any
+    ) -> tuple[tuple[str, str], ...]:
+        key = None if signature is None else (op_name(func), signature)
+        told = self._arguments.get(key)
+        if told is None:
+            told = named_arguments(func, args, kwargs, inputs, self.tensors)
+            if key is not None:
+                self._arguments[key] = told
+        return told
+
+    def native(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, frame: FrameType) -> None:
+        """An aten op ran that no torch function called: C++ of an extension did. All that one expression sets off is one op."""
+        key = place_of(frame, self.modules.current_call)
+        if self._native is None or self._native.key != key:
+            self.settle()
+            self._native = NativeCall(key, self.modules.current_call, self.sources.here(frame))
+        native, made = self._native, self._native.alive()
+        own = {id(tensor) for tensor in made}
+        native.inputs += [self.tensors.id_of(t) for t in tensors_in((args, kwargs)) if id(t) not in own]
+        native.made += [weakref.ref(t) for t in tensors_in(result) if id(t) not in own]
+        native.children.append(child_of(func, result))
+
+    def settle(self) -> None:
+        """Writes down what C++ ran on its own, before anything else is."""
+        native, self._native = self._native, None
+        if native is None:
+            return
+        inputs = tuple(dict.fromkeys(native.inputs))
+        outputs = tuple(self._output_id(tensor, bool(self.failures)) for tensor in native.alive())
+        if outputs:
+            children = tuple(native.children)
+            self.ops.append(OpFact(NATIVE, native.call, native.source, inputs, outputs, children=children, assumed=bool(self.failures)))
 
     def _is_counter(self, tensor: torch.Tensor) -> bool:
         known = self.tensors.known(tensor)
@@ -167,7 +290,7 @@ class Recorder(TorchFunctionMode):
         refused_call: OpCall | None = None,
         output: Any = None,
     ) -> Any:
-        if is_value_read(error):
+        if self.stopped or is_value_read(error):
             raise error
         call = refused_call or op_call(op_name(func), args, kwargs, self.tensors)
         inputs = [operand.id for operand in call.operands()]
@@ -186,7 +309,7 @@ class Recorder(TorchFunctionMode):
             raise error
         answer = Answer(error) if refused_call is not None else self._second_opinion(func, args, kwargs, error)
         if answer is not None and answer.error is None:  # eager doesn't raise: no failure
-            self._write(func, args, kwargs, answer.output, [], frame)
+            self._write(func, args, kwargs, answer.output, OpenOp(op_name(func)), frame)
             return answer.output
         raised = RaisedOp(
             func, args, kwargs, call, error, len(self.failures), answer.error if answer else None, refused_call is not None, output
@@ -235,6 +358,7 @@ class Recorder(TorchFunctionMode):
         )
         outputs = tensors_in(gone_on.output) if gone_on else []
         written = tuple(self._output_id(tensor, True) for tensor in outputs)
+        self.reads.stood_in(written)
         taint = depends if gone_on and gone_on.certain else depends | {number}
         if taint:
             self.tensors.depends.update(dict.fromkeys(written, taint))
@@ -254,6 +378,7 @@ class Recorder(TorchFunctionMode):
         op = self.ops[failure.op]
         outputs = tuple(self.tensors.add(tensor, producer=failure.op, assumed=True) for tensor in tensors_in(gone_on.output))
         self.ops[failure.op] = replace(op, outputs=op.outputs + outputs)
+        self.reads.stood_in(outputs)
         self.failures[-1] = replace(failure, assumed=gone_on.shapes, repaired=gone_on.repaired)
         self.tensors.depends.update(dict.fromkeys(outputs, frozenset(failure.depends_on) | {len(self.failures) - 1}))
 
@@ -267,13 +392,52 @@ class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         self._before = before
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """Nothing of ours may raise here: below some of these calls torch can only end the process."""
         kwargs = kwargs or {}
-        if self._before is not None:
-            self._before(func, args, kwargs)
-        result = func(*args, **kwargs)
+        recorder, op = self._recorder, None
+        try:
+            op = aten_op(func)
+            if self._before is not None and not op.asks_device:
+                self._before(func, args, kwargs)
+        except Exception as fault:
+            recorder.stop(fault)
+            self._once_more(func, args, kwargs)
+        result = device_of(args[0]) if op is not None and op.asks_device else func(*args, **kwargs)
+        if op is not None and not op.asks_device and not recorder.stopped:
+            try:
+                self._gather(op, func, args, kwargs, result, sys._getframe(1))
+            except Exception as fault:
+                recorder.stop(fault)
+        return result
+
+    def _once_more(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """What is about to be written to has to be kept, also after a fault."""
+        with contextlib.suppress(Exception):
+            if self._before is not None:
+                self._before(func, args, kwargs)
+
+    def _gather(self, op: AtenOp, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, frame: FrameType) -> None:
         running = self._recorder.running
         if running is not None:
-            name = str(func)
-            if not name.startswith(_SKIPPED_CHILDREN) or running.name.endswith("detach"):
-                running.children.append(ChildFact(name, tuple((shape_of(t), dtype_name(t.dtype)) for t in tensors_in(result))))
-        return result
+            running.drew, running.read = running.drew or op.draws, running.read or op.reads
+            if op.writes:
+                running.written.update(map(id, written_operands(func, args, kwargs)))
+            if not op.noise or running.name.endswith("detach"):
+                running.children.append(child_of(func, result))
+        elif op.reads:  # fakes have a tolist of their own, which no function mode hears of
+            self._recorder.note_read(func, args, kwargs, result, -1, frame)
+        elif not op.noise and is_users_file(frame.f_code.co_filename):
+            self._recorder.native(func, args, kwargs, result, frame)
+
+
+def child_of(func: Any, result: Any) -> ChildFact:
+    """An aten op as an op's child."""
+    name = aten_op(func).name
+    if type(result) in (torch.Tensor, FakeTensor) and not result.is_nested:
+        return _child_of_one(name, result.shape, result.dtype)
+    return ChildFact(name, tuple((shape_of(t), dtype_name(t.dtype)) for t in tensors_in(result)))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _child_of_one(name: str, shape: torch.Size, dtype: torch.dtype) -> ChildFact:
+    return ChildFact(name, ((tuple(map(int, shape)), dtype_name(dtype)),))

@@ -3,13 +3,29 @@
 import random
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
-from tb_shapeplugin.tracing.compat import autocast_state, bits_differ, set_autocast_state, storage_key, written_operands
+from tb_shapeplugin.tracing.compat import (
+    autocast_state,
+    bits_differ,
+    is_lazy,
+    same_memory,
+    set_autocast_state,
+    storage_key,
+    written_operands,
+)
+
+
+def surely(put_back: Callable[[], None]) -> None:
+    """Puts back what is the user's; once more where a fault of ours came in between: twice is the same as once."""
+    try:
+        put_back()
+    except Exception:
+        put_back()
 
 
 class ProcessPhotograph:
@@ -83,7 +99,9 @@ class ContentKeeper:
 
     def __init__(self, modules: list[nn.Module], tensors: list[torch.Tensor]) -> None:
         self._watched: dict[int, list[torch.Tensor]] = {}
-        self._kept: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._kept: list[
+            tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+        ] = []  # each with its sizes and storage as they were, and its content
         self._gradients = [(t, t.grad) for t in tensors if t.is_leaf and t.requires_grad]
         self._generators = _TorchGenerators()
         self._drew = False
@@ -91,14 +109,16 @@ class ContentKeeper:
             for tensor in (*tensors, *(gradient for _, gradient in self._gradients if gradient is not None)):
                 self._watched.setdefault(storage_key(tensor), []).append(tensor)
             self._watched.pop(0, None)
+            watched = [tensor for same in self._watched.values() for tensor in same]
+            self._forms = [(tensor, tensor.detach()) for tensor in watched if not is_lazy(tensor)]
             for module in modules:
                 for buffer in module._buffers.values():
-                    if buffer is not None:
+                    if buffer is not None and not is_lazy(buffer):
                         self._keep(buffer)  # running statistics are written by kernels whose schema doesn't say so
 
     def _keep(self, tensor: torch.Tensor) -> None:
         for one in self._watched.pop(storage_key(tensor), [tensor]):
-            self._kept.append((one, one.detach().clone()))
+            self._kept.append((one, one.detach(), one.detach().clone()))
 
     def before_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Told of every aten op before it runs; copies what it is about to write to."""
@@ -116,8 +136,11 @@ class ContentKeeper:
             for parameter, gradient in self._gradients:
                 if parameter.grad is not gradient:
                     parameter.grad = gradient
-            for tensor, content in self._kept:
-                if tensor.shape != content.shape:
-                    tensor.data = content
-                elif bits_differ(tensor, content):
+            for tensor, form, content in self._kept:
+                if not same_memory(tensor, form):
+                    tensor.data = form  # t_, squeeze_ and their like
+                if bits_differ(tensor, content):
                     tensor.data.copy_(content)
+            for tensor, form in self._forms:
+                if not same_memory(tensor, form):
+                    tensor.data = form  # a module converted itself: ``self.head.to(x.dtype)``

@@ -44,14 +44,8 @@ def is_users_file(filename: str) -> bool:
     return not (filename.startswith(_STDLIB) and not _site_of(filename))
 
 
-_users_code: dict[CodeType, bool] = {}
-
-
 def _is_users(code: CodeType) -> bool:
-    known = _users_code.get(code)
-    if known is None:
-        known = _users_code[code] = is_users_file(code.co_filename)
-    return known
+    return is_users_file(code.co_filename)  # code objects themselves are slow to hash: all of their bytes go in
 
 
 class SourceBook:
@@ -61,18 +55,36 @@ class SourceBook:
         self._mode = mode
         self.bottom = bottom  # the capture's own frame: callers beyond it are not part of the model
         self._frames: list[tuple[CodeType, int, int, int]] = []  # code, instruction, line, caller
-        self._index: dict[tuple[CodeType, int, int], int] = {}
+        self._index: dict[tuple[int, int, int], int] = {}  # by the code's id, which its frame here keeps from being used again
+        self._entered: list[tuple[int, int]] = []  # id of each open call's frame, what stands above it
+
+    def enter(self, frame: FrameType) -> None:
+        """A call begins in that frame: what stands above it is frozen until ``leave``, and walked through only once."""
+        self._entered.append((id(frame), self.here(frame)))
+
+    def leave(self) -> None:
+        """The call entered last ends."""
+        self._entered.pop()
 
     def here(self, frame: FrameType | None) -> int:
         """The index of the innermost user statement above that frame, -1 when there is none."""
         if self._mode == "none":
             return -1
         found: list[tuple[CodeType, int, int]] = []
-        while frame is not None and frame.f_code is not self.bottom:
-            if _is_users(frame.f_code):
-                found.append((frame.f_code, frame.f_lasti, frame.f_lineno))
+        entered, above = self._entered[-1] if self._entered else (0, -1)
+        while frame is not None:
+            code = frame.f_code
+            if code is self.bottom:
+                above = -1
+                break
+            if is_users_file(code.co_filename):
+                found.append((code, frame.f_lasti, frame.f_lineno))
+            elif id(frame) == entered:
+                break
             frame = frame.f_back
-        return self._intern(found)
+        else:
+            above = -1
+        return self._intern(found, above)
 
     def of_traceback(self, trace: TracebackType | None) -> int:
         """The same for the frames through which an exception went, innermost first."""
@@ -85,12 +97,11 @@ class SourceBook:
             if _is_users(frame.f_code):
                 outer.append((frame.f_code, frame.f_lasti, frame.f_lineno))
             frame = frame.f_back
-        return self._intern([*reversed(steps), *outer])
+        return self._intern([*reversed(steps), *outer], -1)
 
-    def _intern(self, innermost_first: list[tuple[CodeType, int, int]]) -> int:
-        caller = -1
+    def _intern(self, innermost_first: list[tuple[CodeType, int, int]], caller: int) -> int:
         for code, instruction, line in reversed(innermost_first):
-            key = (code, instruction, caller)
+            key = (id(code), instruction, caller)
             index = self._index.get(key)
             if index is None:
                 index = self._index[key] = len(self._frames)

@@ -1,6 +1,7 @@
 """What is run: a module or any callable, with its arguments."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 
@@ -12,3 +13,12 @@ class Subject:
     model: Any  # an nn.Module or any callable
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    compiled: bool = False  # did torch.compile wrap it? (it runs as it was written)
+
+
+def without_partials(subject: Subject) -> Subject:
+    """``functools.partial`` of a model is that model, called with more arguments."""
+    while isinstance(subject.model, partial):
+        held = subject.model
+        subject = replace(subject, model=held.func, args=(*held.args, *subject.args), kwargs={**held.keywords, **subject.kwargs})
+    return subject

@@ -1,5 +1,6 @@
 """Stable ids for tensors and storages: the same object keeps its id, an in-place op gives it a new one."""
 
+import functools
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,20 +10,28 @@ from torch import nn
 
 from tb_shapeplugin.record.trace import TensorFact
 from tb_shapeplugin.record.values import TensorKind
-from tb_shapeplugin.tracing.compat import is_lazy, no_function_modes, storage_bytes, storage_of
+from tb_shapeplugin.tracing.compat import device_of, is_lazy, no_function_modes, storage_of
 
 
+@functools.cache
 def dtype_name(dtype: torch.dtype) -> str:
     """``float32`` for torch.float32."""
     return str(dtype).removeprefix("torch.")
 
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
-    """A tensor's sizes as plain ints; of a nested tensor without them, its sizes with 0 for the ragged axis."""
+    """A tensor's sizes as plain ints; a ragged axis, of a nested tensor, counts as 0."""
     try:
-        return tuple(int(size) for size in tensor.shape)
+        return tuple(map(int, tensor.shape))
     except Exception:
-        return tuple(0 for _ in range(tensor.dim()))
+        return tuple(_size_of(tensor, axis) for axis in range(tensor.dim()))
+
+
+def _size_of(tensor: torch.Tensor, axis: int) -> int:
+    try:
+        return int(tensor.size(axis))
+    except Exception:  # a ragged axis has none
+        return 0
 
 
 class TensorBook:
@@ -65,24 +74,29 @@ class TensorBook:
 
     def _fact(self, tensor: torch.Tensor, kind: TensorKind, producer: int, name: str, assumed: bool) -> TensorFact:
         lazy = is_lazy(tensor)
+        storage, storage_bytes = (-1, -1) if lazy else self._storage(tensor)
         return TensorFact(
             shape=() if lazy else shape_of(tensor),
             dtype=dtype_name(tensor.dtype),
-            device=str(tensor.device),
-            storage=-1 if lazy else self._storage(tensor),
+            device=_device_name(device_of(tensor)),
+            storage=storage,
             producer=producer,
             kind=kind,
             name=name,
-            requires_grad=bool(tensor.requires_grad),
+            requires_grad=tensor.requires_grad,
             assumed=assumed,
-            storage_bytes=-1 if lazy else storage_bytes(tensor),
+            storage_bytes=storage_bytes,
         )
 
-    def _storage(self, tensor: torch.Tensor) -> int:
-        key, reference = storage_of(tensor)
+    def _storage(self, tensor: torch.Tensor) -> tuple[int, int]:
+        """The storage's number and its bytes; without one storage a number of its own, and -1."""
+        key, reference, size = storage_of(tensor)
         if reference is None:
             key = -len(self._storages) - 1
         known = self._storages.get(key)
         if known is None:
             known = self._storages[key] = (reference, len(self._storages))
-        return known[1]
+        return known[1], size
+
+
+_device_name = functools.cache(str)

@@ -2,19 +2,26 @@
 
 import contextlib
 import platform
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import nn
 
-from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome, Trace
+from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome, TensorFact, Trace
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import leaves
 from tb_shapeplugin.tracing.checks import Checks
-from tb_shapeplugin.tracing.compat import is_value_read, original_of, quiet_fakes
+from tb_shapeplugin.tracing.compat import is_compiled, is_value_read, original_of, uncompiled_call
+from tb_shapeplugin.tracing.forwards import followed_forwards
+from tb_shapeplugin.tracing.fused_paths import FusedPaths
+from tb_shapeplugin.tracing.hidden_fakes import quiet_fakes
 from tb_shapeplugin.tracing.inputs import bound_names, endpoints
 from tb_shapeplugin.tracing.modules import ModuleBook, followed_calls
+from tb_shapeplugin.tracing.opaque import followed_scripts
 from tb_shapeplugin.tracing.python_failures import python_failure
 from tb_shapeplugin.tracing.recorder import AtenRecorder, GoneOn, RaisedModule, Recorder, Recovery
 from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text, in_users_try
@@ -34,6 +41,15 @@ BOTTOM = _invoke.__code__
 _COMPILED = "what torch.compile would refuse: compiled modules ran as they were written"
 
 
+@dataclass(frozen=True)
+class _Opened:
+    """A call that has begun."""
+
+    call: int
+    hides: Any  # what the record of fused paths wants back at the end
+    is_part: bool  # is it the one whose arguments and result are told of?
+
+
 class Run:
     """One run of a subject, written down while it lasts."""
 
@@ -45,8 +61,10 @@ class Run:
         before_op: BeforeOp | None = None,
         checks: Checks | None = None,
         stand_ins: Mapping[int, nn.Module] | None = None,
+        part: str | None = None,
+        faults: Faults | None = None,
     ) -> None:
-        self._subject = subject
+        self.subject = subject
         self._stand_ins = stand_ins or {}  # id of a module that may be called -> the one that runs for it
         self.tensors = TensorBook()
         function = subject.model.forward if isinstance(subject.model, nn.Module) else subject.model
@@ -56,43 +74,64 @@ class Run:
             for leaf_name, leaf in leaves(value, name):
                 if isinstance(leaf, torch.Tensor) and self.tensors.known(leaf) is None:
                     self.tensors.add(leaf, kind="input", name=leaf_name)
-        self._inputs = endpoints(self._arguments, self.tensors)
+        self._part = part  # path of the module whose arguments and result are told of in place of the model's
+        self._inputs = endpoints(self._arguments, self.tensors) if part is None else ()
         self.sources = SourceBook(source, BOTTOM)
-        self.recorder = Recorder(self.tensors, self.modules, self.sources, recovery, checks)
+        self.recorder = Recorder(self.tensors, self.modules, self.sources, recovery, checks, faults)
         self._aten = AtenRecorder(self.recorder, before_op)
         self._outputs: tuple[Endpoint, ...] = ()
-        self._compiled = False  # did the model call a module that torch.compile wrapped?
+        self._compiled = subject.compiled  # or did it call a module that is?
+        self._fused = FusedPaths()
+        self._awaited: list[nn.Module | None] = []  # of each open call the module whose forward is yet to come
         self.error: Exception | None = None  # what ended the run, None when it went through
 
     def run(
         self, outer: Sequence[contextlib.AbstractContextManager[Any]] = (), inner: Sequence[contextlib.AbstractContextManager[Any]] = ()
     ) -> None:
-        """Runs the subject; what it raises is kept in ``error``.
+        """Runs the subject; what it raises is kept in ``error``. What this raises is a fault of ours.
 
         Args:
             outer: contexts around everything, the first one outermost.
             inner: contexts between the subject and the recorder.
         """
-        try:
-            with contextlib.ExitStack() as stack:
-                stack.enter_context(quiet_fakes())
-                for context in outer:
-                    stack.enter_context(context)
-                stack.enter_context(followed_calls(self._call))
-                stack.enter_context(self._aten)
-                stack.enter_context(self.recorder)
-                for context in inner:
-                    stack.enter_context(context)
+        output = None
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(quiet_fakes())
+            for context in outer:
+                stack.enter_context(context)
+            stack.enter_context(followed_calls(self._call))
+            stack.enter_context(followed_forwards(self._forward, self.subject.model, [m for _, m in self.modules.with_paths()]))
+            stack.enter_context(followed_scripts(self.recorder.scripted))
+            stack.enter_context(self._aten)
+            stack.enter_context(self.recorder)
+            for context in inner:
+                stack.enter_context(context)
+            try:
                 output = self._root()
-            self._outputs = endpoints([("output", output)], self.tensors)
-        except Exception as error:
-            self.error = error
+            except Exception as error:
+                self.error = error
+            self._spared(self.recorder.settle)
+        if self.error is None and self._part is None:
+            self._spared(lambda: self._tell_outputs(output))
+
+    def _tell_outputs(self, output: Any) -> None:
+        self._outputs = endpoints([("output", output)], self.tensors)
+
+    def _spared(self, action: Callable[[], Any]) -> Any:
+        """What the action gives; None where it fails by a fault of ours, or where one has stopped the writing down."""
+        if self.recorder.stopped:
+            return None
+        try:
+            return action()
+        except Exception as fault:
+            self.recorder.stop(fault)
+            return None
 
     def _root(self) -> Any:
-        subject = self._subject
+        subject = self.subject
         if isinstance(subject.model, nn.Module):
             return _invoke(subject.model, subject.args, subject.kwargs)
-        call = self.modules.enter(0, 0, subject.args, subject.kwargs)
+        call = self._spared(lambda: self.modules.enter(0, 0, subject.args, subject.kwargs))
 
         def invoke(model: Any, *args: Any, **kwargs: Any) -> Any:
             return _invoke(model, args, kwargs)
@@ -101,25 +140,80 @@ class Run:
 
     def _call(self, run: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called, module = module, self._stand_ins.get(id(module), module)
-        self._compiled = self._compiled or original_of(module) is not module
-        index = self.modules.find(module, called)
-        if index is None:
-            return run(module, *args, **kwargs)
-        call = self.modules.enter(index, len(self.recorder.ops), args, kwargs)
-        return self._followed(call, run, module, args, kwargs)
+        original = self._spared(lambda: original_of(module)) or module
+        if self._spared(lambda: is_compiled(module)):
+            self._compiled = True
+            run = run if original is not module else uncompiled_call
+        return self._entered(run, module, called, original, args, kwargs)
 
-    def _followed(self, call: int, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _forward(self, forward: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A module's forward begins: by the call that is being followed, or by the user without one."""
+        if self._awaited and self._awaited[-1] is module:
+            self._awaited[-1] = None
+            return forward(*args, **kwargs)
+
+        def run(_: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            return forward(*args, **kwargs)
+
+        return self._entered(run, module, module, None, args, kwargs)
+
+    def _entered(
+        self,
+        run: Callable[..., Any],
+        module: nn.Module,
+        called: nn.Module,
+        awaited: nn.Module | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        index = self._spared(lambda: self.modules.find(module, called))
+        opened = None if index is None else self._spared(lambda: self._opened(index, module, args, kwargs))
+        if opened is None:
+            return run(module, *args, **kwargs)
+        self._awaited.append(awaited)
+        try:
+            output = self._followed(opened.call, run, module, args, kwargs)
+        finally:
+            self._awaited.pop()
+            self._spared(lambda: self._fused.leave(opened.hides))
+        if opened.is_part:
+            self._spared(lambda: self._tell_outputs(output))
+        return output
+
+    def _opened(self, index: int, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Opened:
+        self.recorder.settle()
+        hides = self._fused.ask(module, self.modules.path(index), args, kwargs)
+        call = self.modules.enter(index, len(self.recorder.ops), args, kwargs)
+        is_part = self._part is not None and self.modules.path(index) == self._part and self.modules.calls[call].number == 1
+        if is_part:
+            self._inputs = endpoints(bound_names(module.forward, args, kwargs), self.tensors)
+        return _Opened(call, hides, is_part)
+
+    def _followed(self, call: int | None, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         before = len(self.recorder.failures)
+        frame = sys._getframe()
+        self._spared(lambda: self.sources.enter(frame))
         try:
             output = run(target, *args, **kwargs)
-        except Exception as error:
-            gone_on = None if is_value_read(error) else self._raised(call, run, target, args, kwargs, error)
-            self.modules.leave(call, len(self.recorder.ops), gone_on.output if gone_on else None, "failed")
+            self._spared(self.recorder.settle)
+        except Exception as raised:
+            error = raised
+            gone_on = None if call is None else self._spared(lambda: self._ended(call, run, target, args, kwargs, error))
             if gone_on is None:
                 raise
             return gone_on.output
-        self.modules.leave(call, len(self.recorder.ops), output, self._outcome(call, before))
+        finally:
+            self._spared(self.sources.leave)
+        if call is not None:
+            self._spared(lambda: self.modules.leave(call, len(self.recorder.ops), output, self._outcome(call, before)))
         return output
+
+    def _ended(
+        self, call: int, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    ) -> GoneOn | None:
+        gone_on = None if is_value_read(error) else self._raised(call, run, target, args, kwargs, error)
+        self.modules.leave(call, len(self.recorder.ops), gone_on.output if gone_on else None, "failed")
+        return gone_on
 
     def _outcome(self, call: int, failures_before: int) -> Outcome:
         failures = self.recorder.failures
@@ -162,28 +256,36 @@ class Run:
             source = self.sources.of_traceback(self.error.__traceback__)
             self.recorder.fail(OpCall("python.value"), told, source, [], (), frozenset(), None)
 
+    def _tensor_facts(self) -> tuple[TensorFact, ...]:
+        """A fault may have come between an output and its op."""
+        ops = len(self.recorder.ops)
+        if not self.recorder.stopped:
+            return tuple(self.tensors.facts)
+        return tuple(fact if fact.producer < ops else replace(fact, producer=-1) for fact in self.tensors.facts)
+
     def trace(self, execution: Execution, unchecked: tuple[str, ...] = ()) -> Trace:
         """Everything written down; failures that user code handled itself are none."""
         recorder = self.recorder
         handled = self.error is None and recorder.recovery is None
-        failures = () if handled else tuple(recorder.failures)
+        failures = () if handled else tuple(failure for failure in recorder.failures if failure.op < len(recorder.ops))
         error = error_text(self.error) if self.error is not None else ""
         if failures:
             first_line = failures[0].message.strip().partition("\n")[0]
             error = f"{failures[0].error}: {first_line}".rstrip(": ")
         return Trace(
-            name=self._subject.name,
+            name=self.subject.name,
             execution=execution,
             completed=self.error is None and not failures,
             error=error,
-            tensors=tuple(self.tensors.facts),
+            tensors=self._tensor_facts(),
             ops=tuple(recorder.ops),
             modules=self.modules.module_facts(),
-            calls=self.modules.call_facts(len(recorder.ops)),
+            calls=self.modules.call_facts(len(recorder.ops), "ok" if recorder.stopped and self.error is None else "failed"),
             sources=self.sources.facts(),
             failures=failures,
             inputs=self._inputs,
             outputs=self._outputs,
-            unchecked=(*unchecked, *((_COMPILED,) if self._compiled else ())),
+            unchecked=(*unchecked, *((_COMPILED,) if self._compiled else ()), *self._fused.notes()),
+            values=tuple(recorder.reads.facts),
             versions={"python": platform.python_version(), "torch": torch.__version__},
         )

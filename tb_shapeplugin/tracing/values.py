@@ -2,30 +2,39 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
-from tb_shapeplugin.tracing.arguments import tensors_in
+from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.tracing.arguments import literal, tensors_in
+from tb_shapeplugin.tracing.aten_ops import aten_op
 from tb_shapeplugin.tracing.compat import (
+    NO_ENTRIES,
+    NO_QUANTISED,
     FakeTensor,
     FakeTensorMode,
     TorchDispatchMode,
     fake_of,
     is_value_read,
     no_function_modes,
+    op_name,
     real_execution,
     storage_key,
-    written_operands,
 )
+from tb_shapeplugin.tracing.eager import ask_eager
+from tb_shapeplugin.tracing.slices import Step, StepLog, endings, held_bytes, multiply_adds, peak_bytes, step_of
 from tb_shapeplugin.tracing.substitution import substituted
 
 # Multiply-adds that all slices of one run may cost together: about a second of one core.
 BUDGET = 10_000_000_000
+# Bytes that a slice may hold at once; that all slices together may keep for later ones, and of one storage.
+_MOST_HELD, _MOST_KEPT, _LARGEST_KEPT = 1 << 31, 1 << 29, 1 << 25
 
+
+_NOWHERE = torch.device("meta")
 
 _trials = threading.local()
 
@@ -44,38 +53,35 @@ class Unknowable(Exception):
     """A value that would cost more than the budget, or that no device here holds; shape-level execution ends there."""
 
 
-@dataclass(frozen=True)
-class _Step:
-    """One aten op that ran at the shape level."""
-
-    func: Any
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-    result: Any
-    inputs: tuple[int, ...]  # storages
-    outputs: tuple[int, ...]
-    writes: tuple[int, ...]  # those of the inputs that it writes to
-
-
 class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
     """Stands above a fake mode; where an op needs values, computes them for the op alone and goes on with fakes.
 
     Works backwards from the value over the steps that wrote to the storages it depends on, so that views and in-place
-    ops are right. What was computed is kept, unless a step of the slice writes in place.
+    ops are right. What was computed is kept, unless it is large or a step writes to its storage: then its steps run again.
     """
 
-    def __init__(self, mode: FakeTensorMode, roots: list[tuple[torch.Tensor, torch.Tensor]], budget: int = BUDGET) -> None:
+    def __init__(
+        self, mode: FakeTensorMode, roots: list[tuple[torch.Tensor, torch.Tensor]], faults: Faults | None = None, budget: int = BUDGET
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self._faults = faults or Faults()
         self._mode = mode
-        self._steps: list[_Step] = []
+        self._log = StepLog()
         self._real: dict[int, torch.Tensor] = {}  # id of a fake -> its contents
         self._fakes: list[torch.Tensor] = []  # keeps those ids from being used again
         self._left = budget
-        self.reads = 0
+        self._kept_bytes = 0
+        self.corrected: dict[str, None] = {}  # ops whose shape-level kernel gives what their real one doesn't
+        self._agreeing: set[Any] = set()  # calls for which the shape-level kernel gives what the real one does
+        self.reads = 0  # calls that ran on real values
+        self.assumed = False  # did the last of them stand on contents that nobody has?
+        self._guessed: set[int] = set()  # ids of fakes whose contents stand on assumed ones
         for fake, real in roots:
             self._root(fake, real)
 
     def _root(self, fake: torch.Tensor, real: torch.Tensor) -> None:
+        if real.device.type == "meta":  # it holds nothing
+            return
         with real_execution(), no_function_modes():
             self._real[id(fake)] = real.detach()
         self._fakes.append(fake)
@@ -90,33 +96,100 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         return fake
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
-        strays = {id(t): self._lifted(t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
-        args, kwargs = substituted((args, kwargs or {}), strays) if strays else (args, kwargs or {})
+        given: tuple[tuple[Any, ...], dict[str, Any]] = (args, kwargs or {})
+        op = self._spared(lambda: aten_op(func), None)
+        if op is None or op.asks_device:
+            return func(*given[0], **given[1])
+        args, kwargs = self._spared(lambda: self._with_fakes(*given), given)
         try:
             result = func(*args, **kwargs)
         except Exception as error:
-            if not is_value_read(error):
+            if not self.reads_values(error):
                 raise
-            return self.run(func, args, kwargs, error)
-        self._steps.append(_step(func, args, kwargs, result))
+            return self.run(func, args, kwargs, error, assume=True)
+        if op.quantises:
+            raise RuntimeError(NO_QUANTISED)
+        if op.counts_entries:
+            return self.run(func, args, kwargs, RuntimeError(NO_ENTRIES), assume=True)
+        if op.foreign_fake:
+            result = self._spared(lambda: self._confirmed(func, args, kwargs, result), result)
+        self._spared(lambda: self._log.add(step_of(func, args, kwargs, result)), None)
         return result
 
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception) -> Any:
-        """That call on real values, its tensors as fakes; ``error`` again in a trial, and where the budget doesn't allow it."""
+    def _spared(self, action: Callable[[], Any], otherwise: Any) -> Any:
+        """What the action gives; after a fault of ours no value is to be had any more, which ends the shape-level run at the next read."""
+        try:
+            return action()
+        except Exception as fault:
+            self._faults.note("values that forward reads", fault)
+            self._left = -1
+            return otherwise
+
+    def reads_values(self, error: Exception) -> bool:
+        """Did that error end a shape-level call because it met a read of values?"""
+        return bool(self._spared(lambda: is_value_read(error), False))
+
+    def _with_fakes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        strays = {id(t): self._lifted(t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
+        return substituted((args, kwargs), strays) if strays else (args, kwargs)
+
+    def _confirmed(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> Any:
+        """What a shape-level kernel gave; where the real one gives tensors of other types on zeros, fakes of those.
+
+        The same op with operands of the same types is asked once.
+        """
+        types = tuple((tuple(t.shape), t.dtype) for t in tensors_in((args, kwargs)))
+        call = (id(func), types, literal((args, kwargs), lambda _: 0))
+        if call in self._agreeing:
+            return result
+        with self._for_real():
+            answer = ask_eager(func, args, kwargs)
+        if answer is None or answer.error is not None:
+            return result
+        given, real = ([(tuple(t.shape), t.dtype) for t in tensors_in(value)] for value in (result, answer.output))
+        if given == real:
+            self._agreeing.add(call)
+            return result
+        self.corrected[op_name(func)] = None
+        return substituted(answer.output, {id(tensor): fake_of(self._mode, tensor) for tensor in tensors_in(answer.output)})
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception, *, assume: bool = False) -> Any:
+        """That call on real values, its tensors as fakes; ``error`` again in a trial, and where the budget doesn't allow it.
+
+        With ``assume``, zeros stand in for what a spec or a model without memory doesn't hold; ``assumed`` tells of it.
+        """
         if getattr(_trials, "running", False):
             raise error
-        try:
-            real_args, real_kwargs = self._contents((args, kwargs))
-        except Unknowable:
+        schema = getattr(func, "_schema", None)  # a torch function has none: numpy's arrays may be written to later
+        mutable = schema is not None and schema.is_mutable
+        held = self._spared(lambda: self._known_contents((args, kwargs), assume, copied=schema is None or mutable), None)
+        if held is None:
             raise error from None
         self.reads += 1
         with self._for_real():
-            result = func(*real_args, **real_kwargs)
-        fakes = {}
+            result = func(*held[0], **held[1])
+        result = self._spared(lambda: self._taken_over(result, held, (args, kwargs)), error)
+        if result is error:
+            raise error from None
+        if mutable:
+            self._spared(lambda: self._log.add(step_of(func, args, kwargs, result)), None)
+        return result
+
+    def _known_contents(self, value: Any, assume: bool, *, copied: bool) -> Any:
+        try:
+            return self._contents(value, assume=assume, copied=copied)
+        except Unknowable:
+            return None
+
+    def _taken_over(self, result: Any, held: Any, fakes: Any) -> Any:
+        """What a call gave for real, as fakes whose contents are known; an operand that it gave back stays that operand."""
+        given = {id(real): fake for real, fake in zip(tensors_in(held), tensors_in(fakes), strict=True)}
         for tensor in tensors_in(result):
-            fakes[id(tensor)] = fake = fake_of(self._mode, tensor)
-            self._root(fake, tensor)
-        return substituted(result, fakes)
+            if id(tensor) not in given:
+                given[id(tensor)] = fake = fake_of(self._mode, tensor)
+                self._root(fake, tensor)
+                self._guessed.update({id(fake)} if self.assumed else ())
+        return substituted(result, given)
 
     def contents(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """What a fake would hold in the real run; None where that would cost too much."""
@@ -144,56 +217,83 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         finally:
             torch.random.set_rng_state(random)
 
-    def _contents(self, value: Any) -> Any:
-        """A nested value with its fakes replaced by what they hold."""
-        wanted = [t for t in tensors_in(value) if id(t) not in self._real or self._written_since(t)]
-        steps = self._slice({storage_key(t) for t in wanted}) if wanted else []
-        in_place = any(step.writes for step in steps)
-        if not in_place:
-            steps = [step for step in steps if not all(id(t) in self._real for t in tensors_in(step.result))]
-        self._left -= sum(map(_cost, steps))
-        if self._left < 0:
+    def _contents(self, value: Any, *, assume: bool = False, copied: bool = False) -> Any:
+        """A nested value with its fakes replaced by what they hold; ``copied``: by copies that may be written to."""
+        self.assumed = False
+        tensors = tensors_in(value)
+        wanted = {storage_key(t) for t in tensors if id(t) not in self._real or storage_key(t) in self._log.written}
+        steps = self._log.slice_of(wanted, self._is_known) if wanted else []
+        ends = endings(steps, map(storage_key, tensors))
+        cost = sum(map(multiply_adds, steps))
+        if cost > self._left or peak_bytes(steps, ends) > _MOST_HELD:
             raise Unknowable
-        known = {} if in_place else self._real
+        self._left -= cost
+        known: dict[int, torch.Tensor] = {}
+        in_place = any(step.writes for step in steps)
         with self._for_real():
-            for step in steps:
-                try:
-                    self._replay(step, known, in_place)
-                except Exception as error:
-                    raise Unknowable from error
-        return substituted(value, {id(t): self._held(t, known, in_place) for t in tensors_in(value)})
+            self._replay_all(steps, ends, known, in_place, assume)
+            held = {id(t): self._held(t, known, in_place, assume) for t in tensors}
+            self.assumed = not self._guessed.isdisjoint(held)
+            if self.assumed and not assume:
+                raise Unknowable
+            return substituted(value, {fake: real.clone() for fake, real in held.items()} if copied else held)
 
-    def _replay(self, step: _Step, known: dict[int, torch.Tensor], in_place: bool) -> None:
-        held = {id(t): self._held(t, known, in_place) for t in tensors_in((step.args, step.kwargs))}
+    def _replay_all(self, steps: list[Step], ends: list[set[int]], known: dict[int, torch.Tensor], in_place: bool, assume: bool) -> None:
+        """Runs a slice; ``known`` holds what is still needed behind it."""
+        of_storage: dict[int, set[int]] = {}  # the fakes in known
+        for step, ended in zip(steps, ends, strict=True):
+            try:
+                self._replay(step, known, in_place, assume)
+            except Exception as error:
+                raise Unknowable from error
+            self._keep(step, known)
+            for tensor in tensors_in((step.args, step.kwargs, step.result)):
+                of_storage.setdefault(storage_key(tensor), set()).add(id(tensor))
+            for key in ended:
+                for fake in of_storage.pop(key, ()):
+                    known.pop(fake, None)
+
+    def _replay(self, step: Step, known: dict[int, torch.Tensor], in_place: bool, assume: bool) -> None:
+        held = {id(t): self._held(t, known, in_place, assume) for t in tensors_in((step.args, step.kwargs))}
         args, kwargs = substituted((step.args, dict(step.kwargs)), held)
+        if kwargs.get("device") == _NOWHERE:  # what is made there of sizes alone can be known
+            kwargs["device"] = torch.device("cpu")
         result = step.func(*args, **kwargs)
+        guessed = not self._guessed.isdisjoint(held)
         for fake, real in zip(tensors_in(step.result), tensors_in(result), strict=False):
             known[id(fake)] = real
+            if guessed:
+                self._guessed.add(id(fake))
+
+    def _keep(self, step: Step, known: dict[int, torch.Tensor]) -> None:
+        """What no step writes to need not be computed again."""
+        for fake, key in zip(tensors_in(step.result), step.outputs, strict=True):
+            held = held_bytes(fake)
+            size = 0 if key in step.inputs else held  # a view takes no memory of its own
+            if id(fake) not in known:  # real kernels may give fewer tensors than shape-level ones
+                continue
+            if key in self._log.written or held > _LARGEST_KEPT or self._kept_bytes + size > _MOST_KEPT:
+                continue
+            self._kept_bytes += size
+            self._real[id(fake)] = known[id(fake)]
             self._fakes.append(fake)
 
-    def _held(self, fake: torch.Tensor, known: dict[int, torch.Tensor], in_place: bool) -> torch.Tensor:
+    def _held(self, fake: torch.Tensor, known: dict[int, torch.Tensor], in_place: bool, assume: bool) -> torch.Tensor:
         held = known.get(id(fake))
         if held is None:
             root = self._real.get(id(fake))
             if root is None:  # a spec: nobody has its values
-                raise Unknowable
+                if not assume:
+                    raise Unknowable
+                self._guessed.add(id(fake))
+                root = torch.zeros((), dtype=fake.dtype).expand(tuple(fake.shape))
             known[id(fake)] = held = root.clone() if in_place else root
-        if held.is_meta:
-            raise Unknowable
         return held
 
-    def _written_since(self, tensor: torch.Tensor) -> bool:
-        key = storage_key(tensor)
-        return any(key in step.writes for step in self._steps)
-
-    def _slice(self, needed: set[int]) -> list[_Step]:
-        """The steps that the storages' contents depend on, in the order in which they ran."""
-        found = []
-        for step in reversed(self._steps):
-            if needed.intersection(step.outputs) or needed.intersection(step.writes):
-                found.append(step)
-                needed = needed.union(step.inputs, step.outputs)
-        return found[::-1]
+    def _is_known(self, step: Step) -> bool:
+        if not step.outputs or step.writes or not self._log.written.isdisjoint(step.outputs):
+            return False
+        return all(id(tensor) in self._real for tensor in tensors_in(step.result))
 
 
 class LiftedStrays(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
@@ -204,6 +304,8 @@ class LiftedStrays(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         self._mode = mode
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+        if aten_op(func).counts_entries:
+            raise RuntimeError(NO_ENTRIES)
         strays = {id(t): fake_of(self._mode, t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
         args, kwargs = substituted((args, kwargs or {}), strays) if strays else (args, kwargs or {})
         return func(*args, **kwargs)
@@ -220,24 +322,6 @@ class FunctionsOnDemand(TorchFunctionMode):
         try:
             return func(*args, **(kwargs or {}))
         except (RuntimeError, TypeError) as error:
-            if not is_value_read(error):
+            if not self._values.reads_values(error):
                 raise
-            return self._values.run(func, args, kwargs or {}, error)
-
-
-def _step(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> _Step:
-    inputs = tuple(storage_key(t) for t in tensors_in((args, kwargs)))
-    outputs = tuple(storage_key(t) for t in tensors_in(result))
-    writes = tuple(storage_key(t) for t in written_operands(func, args, kwargs))
-    return _Step(func, args, kwargs, result, inputs, outputs, writes)
-
-
-def _cost(step: _Step) -> int:
-    """Multiply-adds of a step, roughly: of a matrix product exactly (√(mk·kn·mn)), else the elements touched."""
-    inputs = [t.numel() for t in tensors_in((step.args, step.kwargs))]
-    outputs = [t.numel() for t in tensors_in(step.result)]
-    name = str(step.func)
-    if any(word in name for word in ("mm", "matmul", "conv", "linear", "attention", "rnn", "lstm", "gru")) and len(inputs) > 1 and outputs:
-        largest = sorted(inputs)[-2:]
-        return int((largest[0] * largest[1] * outputs[0]) ** 0.5) + sum(outputs)
-    return sum(inputs) + sum(outputs)
+            return self._values.run(func, args, kwargs or {}, error, assume=True)

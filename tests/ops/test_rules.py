@@ -139,6 +139,7 @@ FITS: dict[str, list[Callable[[], Any]]] = {
     "attention": [
         lambda: F.scaled_dot_product_attention(M(2, 3, 5, 4), M(2, 3, 6, 4), M(2, 3, 6, 7)),
         lambda: F.scaled_dot_product_attention(M(2, 3, 5, 4), M(2, 3, 6, 4), M(2, 3, 6, 4), attn_mask=mask(5, 6)),
+        lambda: F.scaled_dot_product_attention(M(2, 6, 5, 4), M(2, 3, 6, 4), M(2, 3, 6, 4), enable_gqa=True),
         lambda: torch.nn.MultiheadAttention(8, 2)(M(5, 3, 8), M(6, 3, 8), M(6, 3, 8)),
         lambda: torch.nn.MultiheadAttention(8, 2)(M(5, 8), M(6, 8), M(6, 8), need_weights=False),
         lambda: torch.nn.MultiheadAttention(8, 2)(M(5, 3, 8), M(6, 3, 8), M(6, 3, 8), average_attn_weights=False),
@@ -245,6 +246,12 @@ FAILS: list[tuple[str, dict[str, int], dict[str, int], Callable[[], Any]]] = [
     ("mask_shape", {"size": 6}, {"size": 5}, lambda: M(4, 5).masked_fill(mask(4, 6), 0.0)),
     ("mask_shape", {"length": 7}, {"length": 6}, lambda: F.scaled_dot_product_attention(M(2, 5, 4), M(2, 6, 4), M(2, 6, 4), mask(5, 7))),
     ("mask_shape", {"length": 77}, {"length": 2}, lambda: torch.nn.MultiheadAttention(8, 2)(*[M(2, 77, 8)] * 3, attn_mask=M(77, 77))),
+    (
+        "attn_layout",
+        {"heads": 4},
+        {"heads": 6},
+        lambda: F.scaled_dot_product_attention(M(2, 6, 5, 4), M(2, 4, 7, 4), M(2, 4, 7, 4), enable_gqa=True),
+    ),
     ("attn_layout", {"width": 5}, {"width": 4}, lambda: F.scaled_dot_product_attention(M(2, 5, 4), M(2, 6, 5), M(2, 6, 5))),
     ("attn_layout", {"width": 6}, {"width": 8}, lambda: torch.nn.MultiheadAttention(8, 2)(*[M(5, 3, 6)] * 3)),
     ("attn_layout", {"batch": 2}, {"batch": 3}, lambda: torch.nn.MultiheadAttention(8, 2)(M(5, 3, 8), *[M(6, 2, 8)] * 2)),

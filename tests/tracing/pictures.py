@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,27 @@ def _content(value: Any) -> Any:
 def _tensor(tensor: torch.Tensor) -> Any:
     if isinstance(tensor, nn.parameter.UninitializedTensorMixin):
         return "uninitialised"
-    flat = tensor.detach().resolve_conj().reshape(-1).contiguous()
-    size = (str(tensor.dtype), tuple(tensor.shape), tensor.stride(), tensor.data_ptr(), tensor.requires_grad)
-    return *size, flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+    if tensor.is_nested or tensor.layout is not torch.strided:
+        return str(tensor.layout), tensor.requires_grad, [_tensor(part) for part in _held(tensor)]
+    held = [value for value in vars(tensor).values() if isinstance(value, torch.Tensor)] if hasattr(tensor, "__dict__") else []
+    size = (str(tensor.dtype), tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
+    if tensor.is_meta or held:  # a subclass that keeps its content in other tensors
+        return *size, [_tensor(part) for part in held]
+    if tensor.is_quantized:
+        return *size, _tensor(tensor.int_repr())[-1]
+    tensor = tensor.detach().as_subclass(torch.Tensor)
+    flat = tensor.resolve_conj().resolve_neg().reshape(-1).contiguous()
+    return *size, tensor.data_ptr(), flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+
+
+def _held(tensor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The tensors of which a nested or sparse one consists."""
+    if tensor.is_nested:
+        return tensor.unbind()
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    by_rows = tensor.layout in (torch.sparse_csr, torch.sparse_bsr)
+    return (*((tensor.crow_indices(), tensor.col_indices()) if by_rows else (tensor.ccol_indices(), tensor.row_indices())), tensor.values())
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
@@ -79,7 +97,8 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, MethodType):
         return [(".__self__", value.__self__)]
     if isinstance(value, FunctionType):
-        return [(f".<{name}>", cell.cell_contents) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)]
+        cells = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+        return [(f".<{name}>", cell.cell_contents) for name, cell in cells if cell != CellType()]  # some are never filled
     if isinstance(value, type):
         return []
     return [(f".{name}", item) for name, item in vars(value).items()] if hasattr(value, "__dict__") else []

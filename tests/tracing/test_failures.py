@@ -186,14 +186,18 @@ def test_nested_specs_stand_for_tensors() -> None:
 
 
 def test_a_spec_has_no_values_to_read() -> None:
-    """A real run refuses it in one sentence; a shape-level one says where it would have needed them."""
+    """A real run refuses it in one sentence; one that may not read ends there; any other assumes zeros and says where."""
     model, _, _ = built("branch_on_values")
     with pytest.raises(ShapesError, match=r"needs values.*spec.*real tensor"):
         run(model, (spec((2, 4)),), execution="real")
+    blind = run(model, (spec((2, 4)),), execution="fake")
+    assert not blind.completed
+    assert [failure.call.name for failure in blind.failures] == ["python.value"]
+    assert any("tests/zoo/data.py:" in text for text in blind.unchecked), blind.unchecked
     trace = run(model, (spec((2, 4)),))
-    assert not trace.completed
-    assert [failure.call.name for failure in trace.failures] == ["python.value"]
-    assert any("tests/zoo/data.py:" in text for text in trace.unchecked), trace.unchecked
+    assert trace.completed
+    assert [value.origin for value in trace.values] == ["assumed"]
+    assert any("tests/zoo/data.py:" in text and "zeros" in text for text in trace.unchecked), trace.unchecked
 
 
 @pytest.mark.parametrize("name", COMPLETING)

@@ -63,7 +63,7 @@ class GoOn:
 
     def after_module(self, raised: RaisedModule) -> GoneOn | None:
         """What stands in for a module that raised: its output on inputs that it accepts; None at the root."""
-        if raised.is_root or not self.go_on or not isinstance(raised.error, _RECOVERABLE):
+        if raised.is_root or not self.go_on or not isinstance(raised.error, _RECOVERABLE) or isinstance(raised.error, RecursionError):
             return None
         with no_function_modes():
             return self._on_changed_inputs(raised)

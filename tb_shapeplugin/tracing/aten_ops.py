@@ -1,0 +1,56 @@
+"""What each aten op is, found out once an op: it is asked of every one that runs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tb_shapeplugin.tracing.compat import asks_device, counts_entries, gives_quantised, has_foreign_fake, writes_statistics
+
+# Noise of shape-level runs and profilers; without it the ops equal those of a plain run.
+_NOISE = ("prim.device", "profiler._record_function", "aten.detach.default")
+
+
+@dataclass(frozen=True, slots=True)
+class AtenOp:
+    """An aten op by what matters to those who follow it."""
+
+    name: str  # aten.addmm.default
+    draws: bool  # random numbers
+    reads: bool  # what it gives, or its shape, depends on values
+    writes: bool  # into some of its operands
+    noise: bool
+    asks_device: bool
+    quantises: bool
+    counts_entries: bool  # of a sparse tensor
+    foreign_fake: bool  # its shape-level kernel comes from somebody else than torch
+
+
+_known: dict[int, tuple[Any, AtenOp]] = {}  # by id, as ops are slow to hash; the op too, so that its id isn't used again
+
+
+def aten_op(func: Any) -> AtenOp:
+    """What that op is.
+
+    Example:
+        >>> aten_op(torch.ops.aten.add_.Tensor).writes
+        True
+    """
+    known = _known.get(id(func))
+    if known is None:
+        name, tags = str(func), func.tags
+        known = _known[id(func)] = (
+            func,
+            AtenOp(
+                name=name,
+                draws=torch.Tag.nondeterministic_seeded in tags,
+                reads=torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags,
+                writes=func._schema.is_mutable or writes_statistics(func),
+                noise=name.startswith(_NOISE),
+                asks_device=asks_device(func),
+                quantises=gives_quantised(func),
+                counts_entries=counts_entries(func),
+                foreign_fake=has_foreign_fake(func),
+            ),
+        )
+    return known[1]
