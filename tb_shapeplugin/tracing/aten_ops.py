@@ -18,7 +18,7 @@ class AtenOp:
     name: str  # aten.addmm.default
     draws: bool  # random numbers
     reads: bool  # what it gives, or its shape, depends on values
-    writes: bool  # into some of its operands
+    writes: bool  # into some of its operands, at least while training
     noise: bool
     asks_device: bool
     quantises: bool

@@ -8,6 +8,7 @@ import torch
 
 from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.compat import no_function_modes, real_execution
+from tb_shapeplugin.tracing.restore import generators_kept
 from tb_shapeplugin.tracing.substitution import substituted
 
 _LARGEST = 1 << 24  # elements that may be made to ask
@@ -47,7 +48,7 @@ def ask_eager(
     if large and (not name.startswith(_CHECKED_FIRST) or not all(tensor.is_contiguous() for tensor in operands)):
         return None
     try:
-        with real_execution(), no_function_modes(), torch.no_grad():
+        with generators_kept(), real_execution(), no_function_modes(), torch.no_grad():
             real = {id(tensor): _stand_in(tensor, not large) for tensor in operands} | dict(known or {})
             real_args, real_kwargs = substituted((args, dict(kwargs)), real)
             result = function(*real_args, **real_kwargs)

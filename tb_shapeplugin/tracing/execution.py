@@ -13,7 +13,7 @@ from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.trace import Trace
 from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
 from tb_shapeplugin.tracing.checks import Checks
-from tb_shapeplugin.tracing.collection import paused_collection
+from tb_shapeplugin.tracing.collection import paused_collection, young_collection
 from tb_shapeplugin.tracing.compat import is_compiled, is_lazy, is_value_read, unwrapped
 from tb_shapeplugin.tracing.copying import CannotCopy, lazy_buffers
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes
@@ -86,29 +86,26 @@ def _real(subject: Subject, options: Options, why: tuple[str, ...] = ()) -> Exam
     if holds_spec((subject.args, subject.kwargs)):
         reason = why[0] if why else 'execution="real" needs values'
         raise ShapesError(f"{reason}, which a spec doesn't have. Give a real tensor in its place.")
-    subject = _unmaterialised_copy(subject)
-    photograph = Photograph(subject.model, subject.args, subject.kwargs)
-    keeper = ContentKeeper(photograph.modules, photograph.tensors)
-    with contextlib.ExitStack() as stack:
-        stack.callback(surely, keeper.put_back)
-        stack.callback(surely, photograph.put_back)
-        run = Run(subject, options.source, before_op=keeper.before_op, part=options.part, faults=options.faults)
+    with young_collection(), contextlib.ExitStack() as stack:
+        with paused_collection():
+            subject, photograph = _photographed(subject)
+            keeper = ContentKeeper(photograph.modules, photograph.tensors)
+            stack.callback(surely, keeper.put_back)
+            stack.callback(surely, photograph.put_back)
+            run = Run(subject, options.source, before_op=keeper.before_op, part=options.part, faults=options.faults)
         run.run(outer=_watching(options.watch, run))
-        return Examination(run.trace("real", why), None)
+        with paused_collection():
+            return Examination(run.trace("real", why), None)
 
 
-def _unmaterialised_copy(subject: Subject) -> Subject:
-    """A copy of a subject whose lazy layers a real run would materialise; any other subject as it is."""
+def _photographed(subject: Subject) -> tuple[Subject, Photograph]:
+    """The subject, or a copy of one whose lazy layers a real run would materialise, and its photograph."""
     photograph = Photograph(subject.model, subject.args, subject.kwargs)
-    if not any(
-        is_lazy(tensor)
-        for module in photograph.modules
-        for tensor in (*module._parameters.values(), *module._buffers.values())
-        if tensor is not None
-    ):
-        return subject
+    held = (tensors.values() for module in photograph.modules for tensors in (module._parameters, module._buffers))
+    if not any(tensor is not None and is_lazy(tensor) for tensors in held for tensor in tensors):
+        return subject, photograph
     model, args, kwargs = copy.deepcopy((subject.model, subject.args, subject.kwargs), lazy_buffers(photograph.tensors))
-    return replace(subject, model=model, args=args, kwargs=kwargs)
+    return replace(subject, model=model, args=args, kwargs=kwargs), Photograph(model, args, kwargs)
 
 
 def _shape_level(subject: Subject, options: Options) -> Examination:
@@ -183,7 +180,9 @@ class _Asked:
             faults=self._options.faults,
         )
         calls = ChangedCalls(changes, run.modules, flat=not isinstance(subject.model, nn.Module))
-        values = (LiftedStrays(self._twin.mode),) if checks is None else (checks.values, FunctionsOnDemand(checks.values))
+        values = (
+            (LiftedStrays(self._twin.mode, self._options.faults),) if checks is None else (checks.values, FunctionsOnDemand(checks.values))
+        )
         run.run(outer=(*_watching(watch, run), self._twin.mode, hidden_fakes(), *values), inner=(calls,) if changes else ())
         if not calls.all_came:
             raise CannotApply("a call that is to be changed never came")

@@ -33,6 +33,7 @@ class _Kind(Enum):
 _kinds: dict[type, _Kind] = {}
 # By their builtin's methods containers are read and refilled: subclasses may forbid it, or do other things.
 _BUILTINS: tuple[type, ...] = (OrderedDict, dict, list, set, deque)
+_TABLES = frozenset(_BUILTINS)
 _builtins: dict[type, Any] = {}  # Any: of a type's containers, None for a type that is none
 
 
@@ -61,7 +62,7 @@ class Photograph:
         self.modules: list[nn.Module] = []
         self._flags: list[bool] = []  # of each tensor: does it require a gradient?
         self._generators: list[Callable[[], None]] = []
-        self._empty: list[tuple[Any, Any]] = []  # containers with their builtin; most tables of a module are empty
+        self._empty: dict[Any, list[Any]] = {builtin: [] for builtin in _BUILTINS}  # most tables of a module are empty
         self._filled: list[tuple[Any, Any, list[Any], list[Any]]] = []  # with their keys, of dicts, and their items
         met: dict[int, Any] = {}  # the object too, so that its id isn't used again
         waiting = list(roots)
@@ -84,9 +85,10 @@ class Photograph:
 
     def put_back(self) -> None:
         """Every attribute is again the object that it was, every container holds what it held."""
-        for value, builtin in self._empty:
-            if builtin.__len__(value):
-                builtin.clear(value)
+        for builtin, values in self._empty.items():
+            for value in values:
+                if builtin.__len__(value):
+                    builtin.clear(value)
         for value, builtin, keys, items in self._filled:
             _refill(value, builtin, keys, items)
         for undo in self._generators:
@@ -109,11 +111,20 @@ class Photograph:
             if isinstance(value, nn.Module):
                 self.modules.append(value)
                 held += held_by_class(type(value))
+                held = [item for item in held if not self._is_empty(item)]
         return held
+
+    def _is_empty(self, value: Any) -> bool:
+        """Most of what a module holds are empty tables: remembered here, as looking into each of them takes its time."""
+        kind = type(value)
+        if kind not in _TABLES or value:
+            return False
+        self._empty[kind].append(value)
+        return True
 
     def _container(self, value: Any, builtin: Any) -> list[Any]:
         if not builtin.__len__(value):
-            self._empty.append((value, builtin))
+            self._empty[builtin].append(value)
             return []
         is_dict = issubclass(builtin, dict)
         keys = list(builtin.keys(value)) if is_dict else []

@@ -397,13 +397,15 @@ class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         recorder, op = self._recorder, None
         try:
             op = aten_op(func)
-            if self._before is not None and not op.asks_device:
+            if op.asks_device:
+                return device_of(args[0])
+            if self._before is not None:
                 self._before(func, args, kwargs)
         except Exception as fault:
             recorder.stop(fault)
             self._once_more(func, args, kwargs)
-        result = device_of(args[0]) if op is not None and op.asks_device else func(*args, **kwargs)
-        if op is not None and not op.asks_device and not recorder.stopped:
+        result = func(*args, **kwargs)
+        if op is not None and not recorder.stopped:
             try:
                 self._gather(op, func, args, kwargs, result, sys._getframe(1))
             except Exception as fault:

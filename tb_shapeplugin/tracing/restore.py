@@ -1,14 +1,16 @@
 """Puts back what a run changed: contents of tensors, gradients, random number generators, global modes."""
 
+import contextlib
 import random
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
+from tb_shapeplugin.tracing.aten_ops import aten_op
 from tb_shapeplugin.tracing.compat import (
     autocast_state,
     bits_differ,
@@ -93,6 +95,16 @@ class _TorchGenerators:
             torch.cuda.set_rng_state_all(self._cuda)
 
 
+@contextlib.contextmanager
+def generators_kept() -> Iterator[None]:
+    """What is computed inside draws no number from torch's generators: they give the same ones afterwards."""
+    generators = _TorchGenerators()
+    try:
+        yield
+    finally:
+        surely(generators.put_back)
+
+
 class ContentKeeper:
     """Keeps the contents of a real run's tensors: buffers at once, all others and gradients before their first write; and
     torch's random numbers, where the run draws any."""
@@ -122,8 +134,9 @@ class ContentKeeper:
 
     def before_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Told of every aten op before it runs; copies what it is about to write to."""
-        self._drew = self._drew or torch.Tag.nondeterministic_seeded in func.tags
-        if self._watched:
+        op = aten_op(func)
+        self._drew = self._drew or op.draws
+        if op.writes and self._watched:
             for tensor in written_operands(func, args, kwargs):
                 if storage_key(tensor) in self._watched:
                     self._keep(tensor)

@@ -25,6 +25,7 @@ from tb_shapeplugin.tracing.compat import (
     storage_key,
 )
 from tb_shapeplugin.tracing.eager import ask_eager
+from tb_shapeplugin.tracing.restore import generators_kept
 from tb_shapeplugin.tracing.slices import Step, StepLog, endings, held_bytes, multiply_adds, peak_bytes, step_of
 from tb_shapeplugin.tracing.substitution import substituted
 
@@ -210,12 +211,8 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
 
     @contextlib.contextmanager
     def _for_real(self) -> Iterator[None]:
-        random = torch.random.get_rng_state()
-        try:
-            with real_execution(), no_function_modes(), torch.no_grad():
-                yield
-        finally:
-            torch.random.set_rng_state(random)
+        with generators_kept(), real_execution(), no_function_modes(), torch.no_grad():
+            yield
 
     def _contents(self, value: Any, *, assume: bool = False, copied: bool = False) -> Any:
         """A nested value with its fakes replaced by what they hold; ``copied``: by copies that may be written to."""
@@ -299,16 +296,21 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
 class LiftedStrays(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
     """Stands above a fake mode where no values are at hand: tensors of closures and globals become fakes, so that no op writes to them."""
 
-    def __init__(self, mode: FakeTensorMode) -> None:
+    def __init__(self, mode: FakeTensorMode, faults: Faults) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._mode = mode
+        self._faults = faults
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         if aten_op(func).counts_entries:
             raise RuntimeError(NO_ENTRIES)
-        strays = {id(t): fake_of(self._mode, t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
-        args, kwargs = substituted((args, kwargs or {}), strays) if strays else (args, kwargs or {})
+        given: tuple[tuple[Any, ...], dict[str, Any]] = (args, kwargs or {})
+        args, kwargs = self._faults.guarded("fakes of the tensors that forward finds outside", lambda: self._lifted(*given), given)
         return func(*args, **kwargs)
+
+    def _lifted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        strays = {id(t): fake_of(self._mode, t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
+        return substituted((args, kwargs), strays) if strays else (args, kwargs)
 
 
 class FunctionsOnDemand(TorchFunctionMode):
@@ -319,9 +321,22 @@ class FunctionsOnDemand(TorchFunctionMode):
         self._values = values
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+        if func is torch.Tensor.__format__ and args[0].dim() == 0:
+            return self._formatted(*args)
         try:
             return func(*args, **(kwargs or {}))
         except (RuntimeError, TypeError) as error:
             if not self._values.reads_values(error):
                 raise
             return self._values.run(func, args, kwargs or {}, error, assume=True)
+
+    def _formatted(self, number: torch.Tensor, form: str) -> str:
+        """A number as text: it may be part of a name, ``self[f"expert_{index}"]``; a fake's own text where it can't be known."""
+        unknown = RuntimeError()
+        try:
+            text: str = self._values.run(torch.Tensor.__format__, (number, form), {}, unknown, assume=True)
+        except RuntimeError as error:
+            if error is not unknown:
+                raise
+            text = repr(number)
+        return text

@@ -30,7 +30,7 @@ def run_demo(name: str, logdir: Path) -> tuple[list[shapes.Capture], str]:
 def test_every_demo_is_tested_and_told_of() -> None:
     """A new story needs a test here and a line in the README."""
     stories = sorted(path.stem for path in DEMO.glob("*.py"))
-    assert stories == ["digits", "many_inputs", "transformer", "wrong_width"]
+    assert stories == ["digits", "many_inputs", "transformer", "two_paths", "wrong_width"]
     readme = (DEMO / "README.md").read_text()
     assert all(f"`{story}.py`" in readme for story in stories)
 
@@ -67,6 +67,18 @@ def test_many_inputs_shows_the_head_that_the_label_chose(tmp_path: Path) -> None
         assert [end.name for end in captured.inputs] == ["image", "mask", "kind"]
         outputs = {end.name: captured.tensors[end.tensor].shape for end in captured.outputs}
         assert sorted(outputs.values()) == [(2, 2, 64, 64), (2, classes)]
+
+
+def test_two_paths_tells_what_each_input_ran(tmp_path: Path) -> None:
+    """One record: the embedding is the text's, the patches are the picture's, the encoder is both's; nobody smooths."""
+    (captured,), printed = run_demo("two_paths", tmp_path)
+    ran = {name: {op.module.partition(".")[0] for op in case.ops} for name, case in captured.cases.items()}
+    assert ran["text"] - ran["picture"] == {"words"}
+    assert ran["picture"] - ran["text"] == {"patches"}
+    assert captured.branches is not None
+    assert [branch.code for branch in captured.branches] == ["if self.smooth:"]
+    assert [(value.origin, value.literal) for value in captured.values] == [("read", "True")]
+    assert "never ran: demo/two_paths.py" in printed
 
 
 def test_transformer_has_its_ops_and_parameters(tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ from tb_shapeplugin.write.standalone import open_sink
 from tests.wire.records import small_record, stored
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMOS = ("digits", "many_inputs", "transformer", "wrong_width")
+DEMOS = ("digits", "many_inputs", "transformer", "two_paths", "wrong_width")
 # The run and name of each model that the demos log, and a node that its graph must show at once.
 DEMO_MODELS = {
     "DigitNet": ("digits", "pixels"),
     "microscope": ("many_inputs", "image"),
     "street": ("many_inputs", "image"),
     "BERT": ("transformer", "input_ids"),
+    "reader": ("two_paths", "text"),
     "GuessedNet": ("wrong_width", "fc1"),
 }
 TRUNCATED = "__shapes__/graph/Truncated@bad"

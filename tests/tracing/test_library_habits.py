@@ -183,3 +183,23 @@ def test_a_tensor_made_sparse_has_as_many_entries_as_its_values_say() -> None:
 
     trace = same_at_the_shape_level(function, torch.eye(5))
     assert [trace.tensors[output.tensor].shape for output in trace.outputs] == [(5,), (5, 5), (2, 5)]
+
+
+class Experts(nn.ModuleDict):
+    """As mixtures of experts do: only those are called that some word was sent to, each by its name."""
+
+    def __init__(self) -> None:
+        super().__init__({f"expert_{number}": nn.Linear(4, 4) for number in range(4)})
+
+    def forward(self, x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros_like(x)
+        for number in torch.nonzero(F.one_hot(chosen, 4).sum(0)):
+            mine = torch.where(chosen == number)[0]
+            out.index_add_(0, mine, self[f"expert_{number[0]}"](x[mine]))
+        return out
+
+
+def test_a_number_is_formatted_as_what_it_holds() -> None:
+    """A fake's own text is no expert's name."""
+    trace = same_at_the_shape_level(Experts(), torch.randn(6, 4), torch.tensor([3, 1, 1, 3, 3, 1]))
+    assert [trace.modules[call.module].path for call in trace.calls] == ["", "expert_1", "expert_3"]

@@ -143,7 +143,7 @@ def _losses(seeded: threading.Event | None = None, enough: threading.Event | Non
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
-def test_a_training_thread_beside_thirty_captures_has_the_same_losses(execution: ExecutionOption) -> None:
+def test_a_training_thread_beside_a_hundred_captures_has_the_same_losses(execution: ExecutionOption) -> None:
     """Patches and modes act in the capturing thread alone; the other one trains, drawing random numbers, as if alone."""
     seeded, enough = threading.Event(), threading.Event()
     beside: list[bytes] = []
@@ -152,7 +152,7 @@ def test_a_training_thread_beside_thirty_captures_has_the_same_losses(execution:
     thread.start()
     seeded.wait()
     try:
-        for number in range(30):
+        for number in range(100):
             run(*models[number % 3], execution=execution)
     finally:
         enough.set()
