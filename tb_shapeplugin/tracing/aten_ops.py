@@ -1,5 +1,6 @@
 """What each aten op is, found out once an op: it is asked of every one that runs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,3 +55,18 @@ def aten_op(func: Any) -> AtenOp:
             ),
         )
     return known[1]
+
+
+# Words in the names of torch functions that may draw.
+_DRAWING = (
+    *("rand", "dropout", "bernoulli", "multinomial", "poisson", "exponential", "cauchy"),
+    *("geometric", "uniform", "normal_", "rrelu", "gumbel", "attention"),
+)
+
+
+def may_draw(function: Callable[..., Any]) -> bool:
+    """Does a call draw random numbers? An op says so, a torch function's name lets one suspect it."""
+    if hasattr(function, "_schema"):
+        return aten_op(function).draws
+    name = str(getattr(function, "__name__", ""))
+    return name == "normal" or any(word in name for word in _DRAWING)

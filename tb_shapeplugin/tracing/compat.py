@@ -13,7 +13,6 @@ import torch
 from torch import nn
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import get_testing_overrides, resolve_name
 from torch.utils import _python_dispatch
 
@@ -230,12 +229,11 @@ def torch_internal(filename: str) -> bool:
     return filename.startswith(root) and filename[len(root) :].replace(os.sep, "/").startswith(_TORCH_INTERNALS)
 
 
-def storage_of(tensor: torch.Tensor) -> tuple[int, StorageWeakRef | None, int]:
-    """A key of the tensor's storage, a weak reference that keeps the key from being used again, its bytes; (0, None, -1) without one."""
+def storage_of(tensor: torch.Tensor) -> tuple[int, torch.UntypedStorage | None, int]:
+    """A key of the tensor's storage while that lives, the storage (the same object each time), its bytes; (0, None, -1) without one."""
     try:
         storage = tensor.untyped_storage()
-        reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]  # torch has no types there
-        return reference.cdata, reference, storage.nbytes()
+        return storage._cdata, storage, storage.nbytes()
     except Exception:
         return 0, None, -1
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from tb_shapeplugin.tracing.arguments import tensors_in
+from tb_shapeplugin.tracing.aten_ops import may_draw
 from tb_shapeplugin.tracing.compat import no_function_modes, real_execution
 from tb_shapeplugin.tracing.restore import generators_kept
 from tb_shapeplugin.tracing.substitution import substituted
@@ -48,7 +49,7 @@ def ask_eager(
     if large and (not name.startswith(_CHECKED_FIRST) or not all(tensor.is_contiguous() for tensor in operands)):
         return None
     try:
-        with generators_kept(), real_execution(), no_function_modes(), torch.no_grad():
+        with generators_kept(may_draw(function)), real_execution(), no_function_modes(), torch.no_grad():
             real = {id(tensor): _stand_in(tensor, not large) for tensor in operands} | dict(known or {})
             real_args, real_kwargs = substituted((args, dict(kwargs)), real)
             result = function(*real_args, **real_kwargs)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from torch import nn
 
 from tb_shapeplugin.tracing.compat import is_scripted
-from tb_shapeplugin.tracing.modules import calls_are_followed
+from tb_shapeplugin.tracing.following import MODULE_CALLS
 from tb_shapeplugin.tracing.source import is_users_file
 
 
@@ -51,7 +51,7 @@ def _following(handler: ForwardHandler, module: nn.Module) -> Callable[..., Any]
     forward, thread = module.forward, threading.get_ident()
 
     def follow(*args: Any, **kwargs: Any) -> Any:
-        if threading.get_ident() != thread or not calls_are_followed():
+        if threading.get_ident() != thread or not MODULE_CALLS.active():
             return forward(*args, **kwargs)
         return handler(forward, module, args, kwargs)
 

@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from tb_shapeplugin.tracing.compat import TorchDispatchMode, no_function_modes
-from tb_shapeplugin.tracing.modules import unfollowed_calls
+from tb_shapeplugin.tracing.following import MODULE_CALLS
 
 _FORWARDS: dict[Callable[..., Any] | None, str] = {
     nn.MultiheadAttention.forward: "_native_multi_head_attention",
@@ -56,7 +56,7 @@ class FusedPaths:
             return False
         watching = _Watching()
         try:
-            with unfollowed_calls(), no_function_modes(), watching:
+            with MODULE_CALLS.paused(), no_function_modes(), watching:
                 module.forward(*args, **kwargs)
         except Exception:  # decided; or the call fails, which the run itself tells
             pass

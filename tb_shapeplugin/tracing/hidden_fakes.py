@@ -6,67 +6,20 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import torch
 from torch import nn
 
 from tb_shapeplugin.tracing.compat import FakeTensor, no_function_modes
+from tb_shapeplugin.tracing.while_used import WhileUsed, swapped
 
-
-class _Swap:
-    """An attribute that has another value while captures last: the first one swaps it, the last one swaps it back."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._before: Any = None
-
-    @contextlib.contextmanager
-    def __call__(self, owner: Any, name: str, replacement: Callable[[Any], Any]) -> Iterator[None]:
-        with self._lock:
-            if self._users == 0:
-                self._before = getattr(owner, name)
-                setattr(owner, name, replacement(self._before))
-            self._users += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    setattr(owner, name, self._before)
-
-
-_log_swap, _probe_swap, _list_swap, _conversion_swap = _Swap(), _Swap(), _Swap(), _Swap()
 _hiding = threading.local()
-
-
-def quiet_fakes() -> contextlib.AbstractContextManager[None]:
-    """Silences the log in which every failing shape-level kernel writes a traceback."""
-    return _log_swap(logging.getLogger("torch._subclasses.fake_tensor"), "disabled", lambda _: True)
 
 
 def _hidden() -> bool:
     return getattr(_hiding, "on", False)
-
-
-@contextlib.contextmanager
-def hidden_fakes() -> Iterator[None]:
-    """Keeps torch and libraries from doing other things because they notice fakes: in this thread they don't notice meanwhile."""
-    probes = sys.modules.get("transformers.utils.import_utils")
-    before = _hidden()
-    _hiding.on = True
-    try:
-        with _list_swap(FakeTensor, "tolist", _plain_tolist), _conversion_swap(nn.Module, "_apply", _plain_conversion):
-            if not hasattr(probes, "is_fake_tensor"):
-                yield
-                return
-            with _probe_swap(probes, "is_fake_tensor", lambda probe: lambda value: not _hidden() and probe(value)):
-                yield
-    finally:
-        _hiding.on = before
 
 
 def _plain_tolist(own: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -101,6 +54,31 @@ def _converted(tensor: torch.Tensor, function: Callable[[torch.Tensor], torch.Te
         return made
     with no_function_modes():  # no op of the model
         return nn.Parameter(made, requires_grad=tensor.requires_grad)
+
+
+# Silences the log in which every failing shape-level kernel writes a traceback.
+quiet_fakes = swapped(logging.getLogger("torch._subclasses.fake_tensor"), "disabled", lambda _: True)
+_plain_lists = swapped(FakeTensor, "tolist", _plain_tolist)
+_plain_conversions = swapped(nn.Module, "_apply", _plain_conversion)
+
+
+@functools.cache
+def _blind(probes: ModuleType) -> WhileUsed[Any]:
+    return swapped(probes, "is_fake_tensor", lambda probe: lambda value: not _hidden() and probe(value))
+
+
+@contextlib.contextmanager
+def hidden_fakes() -> Iterator[None]:
+    """Keeps torch and libraries from doing other things because they notice fakes: in this thread they don't notice meanwhile."""
+    probes = sys.modules.get("transformers.utils.import_utils")
+    blind = _blind(probes)() if probes is not None and hasattr(probes, "is_fake_tensor") else contextlib.nullcontext()
+    before = _hidden()
+    _hiding.on = True
+    try:
+        with _plain_lists(), _plain_conversions(), blind:
+            yield
+    finally:
+        _hiding.on = before
 
 
 _CONVERTING = nn.Module._apply.__code__

@@ -1,13 +1,11 @@
 """Which module is running: the tree with its paths, the stack of calls, the patch that follows them."""
 
-import contextlib
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import FrameType, FunctionType, ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
@@ -21,13 +19,6 @@ from tb_shapeplugin.tracing.source import is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook
 
 _DEEPEST_CONTAINER = 3  # plain containers in one another that are looked into for a module
-
-
-class CallHandler(Protocol):
-    """Runs a module's call and says what it gave."""
-
-    def __call__(self, run: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """``run(module, *args, **kwargs)`` is the call as it would have been."""
 
 
 @dataclass
@@ -285,61 +276,3 @@ def _variable_holding(module: nn.Module) -> str | None:
         return None
     named = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
     return _holding(frame.f_locals, module) or _holding(named, module)
-
-
-_lock = threading.Lock()
-_handlers = threading.local()
-_followers = 0
-_original: Callable[..., Any] = nn.Module.__call__
-_limit = 0  # Python's recursion limit as it was
-_DEEPER, _OWN_FRAMES = 3, 500  # frames of a followed call per frame of a plain one; those of modes and shape-level kernels below
-
-
-def _dispatch(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    handler: CallHandler | None = getattr(_handlers, "current", None)
-    if handler is None:
-        return _original(self, *args, **kwargs)
-    return handler(_original, self, args, kwargs)
-
-
-def calls_are_followed() -> bool:
-    """Does a run of this thread write down module calls now?"""
-    return getattr(_handlers, "current", None) is not None
-
-
-@contextlib.contextmanager
-def unfollowed_calls() -> Iterator[None]:
-    """Inside, this thread's module calls pass straight through: trials are no part of the run."""
-    before = getattr(_handlers, "current", None)
-    _handlers.current = None
-    try:
-        yield
-    finally:
-        _handlers.current = before
-
-
-@contextlib.contextmanager
-def followed_calls(handler: CallHandler) -> Iterator[None]:
-    """Sends every module call of this thread through the handler while it lasts; other threads pass straight through.
-
-    Captures may nest, and run in several threads at once: the first one patches, the last one takes the patch back.
-    """
-    global _followers, _original, _limit  # noqa: PLW0603  one patch for the whole process
-    with _lock:
-        if _followers == 0:
-            _original = nn.Module.__call__
-            nn.Module.__call__ = _dispatch  # type: ignore[method-assign]  # as torch.fx does; hooks could not go on past an error
-            _limit = sys.getrecursionlimit()
-            sys.setrecursionlimit(_DEEPER * _limit + _OWN_FRAMES)  # a nest of modules that torch just manages must be managed here
-        _followers += 1
-    before = getattr(_handlers, "current", None)
-    _handlers.current = handler
-    try:
-        yield
-    finally:
-        _handlers.current = before
-        with _lock:
-            _followers -= 1
-            if _followers == 0:
-                nn.Module.__call__ = _original  # type: ignore[method-assign]
-                sys.setrecursionlimit(_limit)

@@ -1,12 +1,10 @@
 """Calls into what can't be looked into: TorchScript, followed as one call; and C++ that runs aten ops on its own."""
 
-import contextlib
-import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -15,13 +13,6 @@ from tb_shapeplugin.tracing.compat import SCRIPTED_KINDS, no_function_modes
 
 # The name of a call that ran aten ops which no torch function had called.
 NATIVE = "python.opaque"
-
-
-class OpaqueHandler(Protocol):
-    """Runs an opaque call and says what it gave."""
-
-    def __call__(self, run: "Scripted", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """``run(*args, **kwargs)`` is the call as it would have been."""
 
 
 class Scripted:
@@ -63,42 +54,3 @@ class NativeCall:
 def place_of(frame: FrameType, call: int) -> tuple[int, int, int]:
     """The same for all that one expression sets off in one module call."""
     return id(frame), frame.f_lasti, call
-
-
-_lock = threading.Lock()
-_handlers = threading.local()
-_followers = 0
-_originals: dict[Any, Callable[..., Any]] = {}  # Any: torch has no types there
-
-
-def _following(original: Callable[..., Any]) -> Callable[..., Any]:
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        handler: OpaqueHandler | None = getattr(_handlers, "current", None)
-        if handler is None:
-            return original(self, *args, **kwargs)
-        return handler(Scripted(original, self), args, kwargs)
-
-    return call
-
-
-@contextlib.contextmanager
-def followed_scripts(handler: OpaqueHandler | None) -> Iterator[None]:
-    """Sends every scripted call of this thread through the handler while it lasts; None lets them pass, as other threads' do."""
-    global _followers  # noqa: PLW0603  one patch for the whole process
-    with _lock:
-        if _followers == 0:
-            for kind in SCRIPTED_KINDS:
-                _originals[kind] = kind.__call__
-                kind.__call__ = _following(kind.__call__)
-        _followers += 1
-    before = getattr(_handlers, "current", None)
-    _handlers.current = handler
-    try:
-        yield
-    finally:
-        _handlers.current = before
-        with _lock:
-            _followers -= 1
-            if _followers == 0:
-                for kind, original in _originals.items():
-                    kind.__call__ = original

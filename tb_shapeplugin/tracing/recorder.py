@@ -384,7 +384,7 @@ class Recorder(TorchFunctionMode):
 
 
 class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
-    """Gathers the aten ops below the running op; ``before`` is told of each one first."""
+    """Gathers the aten ops below the running op; ``before`` is told first of each one that writes to operands or draws."""
 
     def __init__(self, recorder: Recorder, before: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None] | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

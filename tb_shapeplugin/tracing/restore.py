@@ -96,8 +96,11 @@ class _TorchGenerators:
 
 
 @contextlib.contextmanager
-def generators_kept() -> Iterator[None]:
-    """What is computed inside draws no number from torch's generators: they give the same ones afterwards."""
+def generators_kept(drawing: bool) -> Iterator[None]:
+    """What draws random numbers inside leaves torch's generators as they were. What doesn't, leaves them to other threads."""
+    if not drawing:
+        yield
+        return
     generators = _TorchGenerators()
     try:
         yield

@@ -42,11 +42,14 @@ class TensorBook:
         self.depends: dict[int, frozenset[int]] = {}  # tensor id -> failures whose assumed outputs it comes from
         self.name_of: Callable[[torch.Tensor], str] = lambda _: ""  # names parameters that come up while a model runs
         self._ids: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._storages: dict[int, tuple[Any, int]] = {}
+        self._storages: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._storage_count = 0
 
     def depends_on(self, tensors: Iterable[int]) -> frozenset[int]:
         """The failures whose assumed outputs any of these tensors, by id, come from."""
-        return frozenset[int]().union(*(self.depends.get(index, frozenset()) for index in tensors))
+        if not self.depends:
+            return _NONE
+        return _NONE.union(*(self.depends.get(index, frozenset()) for index in tensors))
 
     def known(self, tensor: torch.Tensor) -> int | None:
         """The tensor's id, None when it was never met."""
@@ -90,13 +93,16 @@ class TensorBook:
 
     def _storage(self, tensor: torch.Tensor) -> tuple[int, int]:
         """The storage's number and its bytes; without one storage a number of its own, and -1."""
-        key, reference, size = storage_of(tensor)
-        if reference is None:
-            key = -len(self._storages) - 1
+        key, storage, size = storage_of(tensor)
+        if storage is None:
+            self._storage_count += 1
+            return self._storage_count - 1, size
         known = self._storages.get(key)
-        if known is None:
-            known = self._storages[key] = (reference, len(self._storages))
+        if known is None or known[0]() is not storage:  # gone since, and its place taken by another
+            known = self._storages[key] = (weakref.ref(storage), self._storage_count)
+            self._storage_count += 1
         return known[1], size
 
 
 _device_name = functools.cache(str)
+_NONE: frozenset[int] = frozenset()

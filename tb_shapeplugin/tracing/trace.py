@@ -16,12 +16,13 @@ from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import leaves
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.compat import is_compiled, is_value_read, original_of, uncompiled_call
+from tb_shapeplugin.tracing.following import MODULE_CALLS, SCRIPT_CALLS, deeper_nests
 from tb_shapeplugin.tracing.forwards import followed_forwards
 from tb_shapeplugin.tracing.fused_paths import FusedPaths
 from tb_shapeplugin.tracing.hidden_fakes import quiet_fakes
 from tb_shapeplugin.tracing.inputs import bound_names, endpoints
-from tb_shapeplugin.tracing.modules import ModuleBook, followed_calls
-from tb_shapeplugin.tracing.opaque import followed_scripts
+from tb_shapeplugin.tracing.modules import ModuleBook
+from tb_shapeplugin.tracing.opaque import Scripted
 from tb_shapeplugin.tracing.python_failures import python_failure
 from tb_shapeplugin.tracing.recorder import AtenRecorder, GoneOn, RaisedModule, Recorder, Recovery
 from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text, in_users_try
@@ -99,9 +100,10 @@ class Run:
             stack.enter_context(quiet_fakes())
             for context in outer:
                 stack.enter_context(context)
-            stack.enter_context(followed_calls(self._call))
+            stack.enter_context(deeper_nests())
+            stack.enter_context(MODULE_CALLS.through(self._call))
             stack.enter_context(followed_forwards(self._forward, self.subject.model, [m for _, m in self.modules.with_paths()]))
-            stack.enter_context(followed_scripts(self.recorder.scripted))
+            stack.enter_context(SCRIPT_CALLS.through(self._script))
             stack.enter_context(self._aten)
             stack.enter_context(self.recorder)
             for context in inner:
@@ -145,6 +147,9 @@ class Run:
             self._compiled = True
             run = run if original is not module else uncompiled_call
         return self._entered(run, module, called, original, args, kwargs)
+
+    def _script(self, run: Callable[..., Any], scripted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.recorder.scripted(Scripted(run, scripted), args, kwargs)
 
     def _forward(self, forward: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A module's forward begins: by the call that is being followed, or by the user without one."""
@@ -191,8 +196,8 @@ class Run:
 
     def _followed(self, call: int | None, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         before = len(self.recorder.failures)
-        frame = sys._getframe()
-        self._spared(lambda: self.sources.enter(frame))
+        # This frame by its place on the stack: held in a variable of its own it would keep what it holds alive, tensors too.
+        self._spared(lambda: self.sources.enter(sys._getframe(2)))
         try:
             output = run(target, *args, **kwargs)
             self._spared(self.recorder.settle)

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.tracing.arguments import literal, tensors_in
-from tb_shapeplugin.tracing.aten_ops import aten_op
+from tb_shapeplugin.tracing.aten_ops import aten_op, may_draw
 from tb_shapeplugin.tracing.compat import (
     NO_ENTRIES,
     NO_QUANTISED,
@@ -24,6 +24,7 @@ from tb_shapeplugin.tracing.compat import (
     real_execution,
     storage_key,
 )
+from tb_shapeplugin.tracing.draws import Draws
 from tb_shapeplugin.tracing.eager import ask_eager
 from tb_shapeplugin.tracing.restore import generators_kept
 from tb_shapeplugin.tracing.slices import Step, StepLog, endings, held_bytes, multiply_adds, peak_bytes, step_of
@@ -68,6 +69,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         self._faults = faults or Faults()
         self._mode = mode
         self._log = StepLog()
+        self._draws = Draws()
         self._real: dict[int, torch.Tensor] = {}  # id of a fake -> its contents
         self._fakes: list[torch.Tensor] = []  # keeps those ids from being used again
         self._left = budget
@@ -114,8 +116,14 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
             return self.run(func, args, kwargs, RuntimeError(NO_ENTRIES), assume=True)
         if op.foreign_fake:
             result = self._spared(lambda: self._confirmed(func, args, kwargs, result), result)
-        self._spared(lambda: self._log.add(step_of(func, args, kwargs, result)), None)
+        self._spared(lambda: self._take_down(func, args, kwargs, result), None)
         return result
+
+    def _take_down(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
+        step = step_of(func, args, kwargs, result)
+        self._log.add(step)
+        if aten_op(func).draws:
+            self._draws.add(step)
 
     def _spared(self, action: Callable[[], Any], otherwise: Any) -> Any:
         """What the action gives; after a fault of ours no value is to be had any more, which ends the shape-level run at the next read."""
@@ -143,8 +151,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         call = (id(func), types, literal((args, kwargs), lambda _: 0))
         if call in self._agreeing:
             return result
-        with self._for_real():
-            answer = ask_eager(func, args, kwargs)
+        answer = ask_eager(func, args, kwargs)
         if answer is None or answer.error is not None:
             return result
         given, real = ([(tuple(t.shape), t.dtype) for t in tensors_in(value)] for value in (result, answer.output))
@@ -167,13 +174,13 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         if held is None:
             raise error from None
         self.reads += 1
-        with self._for_real():
+        with self._for_real(may_draw(func)):
             result = func(*held[0], **held[1])
         result = self._spared(lambda: self._taken_over(result, held, (args, kwargs)), error)
         if result is error:
             raise error from None
         if mutable:
-            self._spared(lambda: self._log.add(step_of(func, args, kwargs, result)), None)
+            self._spared(lambda: self._take_down(func, args, kwargs, result), None)
         return result
 
     def _known_contents(self, value: Any, assume: bool, *, copied: bool) -> Any:
@@ -205,13 +212,13 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         content = self.contents(tensor)
         if content is None:
             return None
-        with self._for_real():
+        with self._for_real(drawing=False):
             counted = content if ignored is None else content[content != ignored]
             return (int(counted.min()), int(counted.max())) if counted.numel() else (0, 0)
 
     @contextlib.contextmanager
-    def _for_real(self) -> Iterator[None]:
-        with generators_kept(), real_execution(), no_function_modes(), torch.no_grad():
+    def _for_real(self, drawing: bool) -> Iterator[None]:
+        with generators_kept(drawing), real_execution(), no_function_modes(), torch.no_grad():
             yield
 
     def _contents(self, value: Any, *, assume: bool = False, copied: bool = False) -> Any:
@@ -227,7 +234,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         self._left -= cost
         known: dict[int, torch.Tensor] = {}
         in_place = any(step.writes for step in steps)
-        with self._for_real():
+        with self._for_real(drawing=any(aten_op(step.func).draws for step in steps)):
             self._replay_all(steps, ends, known, in_place, assume)
             held = {id(t): self._held(t, known, in_place, assume) for t in tensors}
             self.assumed = not self._guessed.isdisjoint(held)
@@ -255,6 +262,8 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         args, kwargs = substituted((step.args, dict(step.kwargs)), held)
         if kwargs.get("device") == _NOWHERE:  # what is made there of sizes alone can be known
             kwargs["device"] = torch.device("cpu")
+        if aten_op(step.func).draws:
+            self._draws.come_to(step)
         result = step.func(*args, **kwargs)
         guessed = not self._guessed.isdisjoint(held)
         for fake, real in zip(tensors_in(step.result), tensors_in(result), strict=False):

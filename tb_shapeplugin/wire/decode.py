@@ -21,6 +21,7 @@ from tb_shapeplugin.wire.header import another_draft
 from tb_shapeplugin.wire.schema import RecordMessage
 from tb_shapeplugin.wire.stretches import rows_of
 from tb_shapeplugin.wire.tables import DELTA, PLAIN, TABLES, Coding, Table
+from tb_shapeplugin.wire.text import lengthened
 
 
 def decode(data: bytes) -> Record:
@@ -77,7 +78,7 @@ def _record(message: Any) -> Record:
         execution=_one_of(get_args(Execution), message.execution),
         unchecked=tuple(message.unchecked),
         versions=dict(message.versions),
-        strings=tuple(message.strings),
+        strings=lengthened(message.shared_prefix, message.strings),
         shapes=shapes,
         argument_lists=_ragged(message.argument_lists.count, message.argument_lists.values, PLAIN),
         child_lists=_ragged(message.child_lists.count, message.child_lists.values, PLAIN),

@@ -16,7 +16,7 @@ from tb_shapeplugin.wire.envelope import pack
 from tb_shapeplugin.wire.schema import RecordMessage
 from tb_shapeplugin.wire.stretches import stretches
 from tb_shapeplugin.wire.tables import DELTA, TABLES, Coding, Table
-from tb_shapeplugin.wire.text import storable_text
+from tb_shapeplugin.wire.text import shortened, storable_text
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
 
@@ -40,6 +40,7 @@ def encode(record: Record) -> bytes:
 
 # Any, here and below: messages made from descriptors have no static types.
 def _message(record: Record) -> Any:
+    prefixes, strings = shortened([storable_text(text) for text in record.strings])
     message = RecordMessage(
         draft=RECORD_DRAFT,
         name=storable_text(record.name),
@@ -48,7 +49,8 @@ def _message(record: Record) -> Any:
         execution=record.execution,
         unchecked=map(storable_text, record.unchecked),
         versions={storable_text(name): storable_text(version) for name, version in record.versions.items()},
-        strings=map(storable_text, record.strings),
+        strings=strings,
+        shared_prefix=prefixes,
         inputs=map(_endpoint, record.inputs),
         outputs=map(_endpoint, record.outputs),
         totals=_totals(record.totals),

@@ -20,8 +20,8 @@ OURS = str(Path(shapes.__file__).parent)
 BEFORE = {"capture", "_check_options", "_inputs", "_arguments", "_refuse_sizes", "_is_size", "_signature", "__getattr__"}
 # They hand the user's calls on, or take up faults, and hold nothing before their guards: what fails as they are entered,
 # nobody could catch.
-HANDING_ON = {"__torch_function__", "__torch_dispatch__", "_dispatch", "_call", "_forward", "_entered", "_followed", "_called", "_invoke"}
-HANDING_ON |= {"invoke", "follow", "call", "step", "_entered", "<lambda>", "_spared", "guarded", "tell", "note", "surely", "run"}
+HANDING_ON = {"__torch_function__", "__torch_dispatch__", "call", "_call", "_script", "_forward", "_entered", "_followed", "_called"}
+HANDING_ON |= {"_invoke", "invoke", "follow", "step", "<lambda>", "_spared", "guarded", "tell", "note", "surely", "run"}
 
 
 LAST = {"Capture.__init__", "Faults.__init__", "_Rows.__init__"}  # they make what is given in the end

@@ -203,3 +203,33 @@ def test_a_number_is_formatted_as_what_it_holds() -> None:
     """A fake's own text is no expert's name."""
     trace = same_at_the_shape_level(Experts(), torch.randn(6, 4), torch.tensor([3, 1, 1, 3, 3, 1]))
     assert [trace.modules[call.module].path for call in trace.calls] == ["", "expert_1", "expert_3"]
+
+
+class DropsLayers(nn.Module):
+    """As deep nets in training do: a layer is left out by a draw, with other draws in between."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(20))
+        self.dropout = nn.Dropout(0.3)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        for layer in self.layers:
+            if torch.rand([]) < 0.5:
+                continue
+            x = self.dropout(layer(x)) + torch.randn_like(x)
+        return x[torch.randperm(len(x))][: int(torch.randint(1, 5, (1,)))], x[torch.empty(6).bernoulli_(0.5) > 0]
+
+
+def test_random_branches_are_those_of_a_real_run_with_the_same_seed() -> None:
+    """Every step draws what it would draw in its turn, also where nobody asks for the numbers before it."""
+    trace = same_at_the_shape_level(DropsLayers().train(), torch.ones(6, 4))
+    assert 0 < sum(op.name == "torch.nn.functional.linear" for op in trace.ops) < 20
+    assert {value.origin for value in trace.values} == {"random"}
+
+
+def test_a_capture_draws_nothing() -> None:
+    """What is drawn to know a branch is given back."""
+    before = torch.random.get_rng_state()
+    run(DropsLayers().train(), (torch.ones(6, 4),))
+    assert torch.equal(torch.random.get_rng_state(), before)

@@ -8,9 +8,10 @@ import { endpointsOf } from './endpoints';
 import { RecordError } from './errors';
 import { findingsOf } from './findings';
 import { RecordSchema, type Record as Message } from './gen/shapes/v1/record_pb';
+import { wholeStrings } from './strings';
 
 /** The draft this build reads; the same number as RECORD_DRAFT in tb_shapeplugin/base/names.py. */
-export const DRAFT = 2;
+export const DRAFT = 3;
 
 const DAMAGED = 'Copy the event file again, or log the model again.';
 
@@ -46,9 +47,10 @@ function parse(bytes: Uint8Array): Message {
 }
 
 function recordOf(message: Message): model.Record {
-  if (message.strings[0] !== '')
+  const texts = wholeStrings(message.sharedPrefix, message.strings);
+  if (texts[0] !== '')
     throw new RecordError('This record is damaged: its table of strings does not start as it must.', DAMAGED);
-  const strings = message.strings.length;
+  const strings = texts.length;
   const shapes = shapesOf(message);
   const size = {
     strings,
@@ -69,7 +71,7 @@ function recordOf(message: Message): model.Record {
     execution: message.execution,
     unchecked: message.unchecked,
     versions: new Map(Object.entries(message.versions)),
-    strings: message.strings,
+    strings: texts,
     shapes,
     argumentLists: lists('argument_lists', message.argumentLists, strings),
     childLists: childListsOf(message, strings, shapes.length),

@@ -15,7 +15,7 @@ from tb_shapeplugin.record.values import Shape
 from tb_shapeplugin.tracing.arguments import leaves, tensors_in
 from tb_shapeplugin.tracing.compat import no_function_modes
 from tb_shapeplugin.tracing.eager import writes_first_operand
-from tb_shapeplugin.tracing.modules import unfollowed_calls
+from tb_shapeplugin.tracing.following import MODULE_CALLS
 from tb_shapeplugin.tracing.recorder import GoneOn, RaisedModule, RaisedOp
 from tb_shapeplugin.tracing.substitution import substituted
 from tb_shapeplugin.tracing.tensors import shape_of
@@ -71,7 +71,7 @@ class GoOn:
     def _on_changed_inputs(self, raised: RaisedModule) -> GoneOn | None:
         for changed, original, args, kwargs in _changed_inputs(raised):
             try:
-                with only_trying(), unfollowed_calls():
+                with only_trying(), MODULE_CALLS.paused():
                     output = raised.run(raised.module, *args, **kwargs)
             except Exception:
                 continue
