@@ -9,15 +9,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import torch
-from models import Subject, TupleOutput, conditions, subjects
+from models import MODELS, QUICK, Subject, conditions, of_subject, subjects
 from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 import tb_shapeplugin as shapes
 
 
-def add_graph_bytes(model: nn.Module, argument: torch.Tensor) -> int | None:
+def add_graph_bytes(model: nn.Module, args: tuple[Any, ...]) -> int | None:
     """Bytes that add_graph adds to an event file; None where it fails."""
     with tempfile.TemporaryDirectory() as folder:
         writer = SummaryWriter(folder)
@@ -26,7 +25,7 @@ def add_graph_bytes(model: nn.Module, argument: torch.Tensor) -> int | None:
         before = events.stat().st_size
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # it prints its failures
-                writer.add_graph(model, argument)
+                writer.add_graph(model, args)
         except Exception:
             return None
         finally:
@@ -34,26 +33,27 @@ def add_graph_bytes(model: nn.Module, argument: torch.Tensor) -> int | None:
         return events.stat().st_size - before
 
 
-def add_shapes_bytes(model: nn.Module, argument: torch.Tensor) -> tuple[int, int]:
+def add_shapes_bytes(subject: Subject, **options: Any) -> tuple[int, int]:
     """Ops of the record, and the bytes that add_shapes adds to an event file."""
     with tempfile.TemporaryDirectory() as folder:
         writer = SummaryWriter(folder)
         writer.flush()
         (events,) = Path(folder).iterdir()
         before = events.stat().st_size
-        captured = shapes.add_shapes(writer, model, argument)
+        captured = shapes.add_shapes(writer, subject.model, subject.args, subject.kwargs, **options)
         writer.close()
         return len(captured.ops), events.stat().st_size - before
 
 
 def measured(subject: Subject) -> dict[str, Any]:
-    """One row; where add_graph fails on the model as it is, it gets one that gives a tuple."""
-    ops, event = add_shapes_bytes(subject.model, subject.argument)
-    graph = add_graph_bytes(subject.model, subject.argument)
+    """One row; where add_graph fails on the model as people call it, it gets one that takes and gives tensors by position."""
+    ops, event = add_shapes_bytes(subject)
+    graph = None if subject.kwargs else add_graph_bytes(subject.model, subject.args)  # it takes no keywords
     wrapped = graph is None
     if wrapped:
-        graph = add_graph_bytes(TupleOutput(subject.model).eval(), subject.argument)
+        graph = add_graph_bytes(*subject.for_add_graph())
     return {
+        **of_subject(subject),
         "ops": ops,
         "event_bytes": event,
         "bytes_per_op": round(event / ops, 2),
@@ -69,20 +69,20 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one model only")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = subjects(options.quick)
-    told = conditions(found)
+    told = conditions()
     for name, value in told.items():
         print(f"{name}: {value}")
-    print(f"\n{'model':12} {'ops':>5} {'event':>9} {'bytes/op':>9} {'add_graph':>10} {'smaller':>8}")
+    print(f"\n{'model':13} {'ops':>5} {'event':>9} {'bytes/op':>9} {'add_graph':>10} {'smaller':>8}")
     rows = {}
-    for subject in found:
+    for subject in subjects(QUICK if options.quick else tuple(MODELS)):
         row = rows[subject.name] = measured(subject)
         graph, times = row["add_graph_event_bytes"], row["times_smaller"]
         sign = "*" if row["add_graph_needs_wrapper"] and graph else ""
         figures = f"{graph or 'fails':>10} {f'{times}×' if times else '–':>8} {sign}"
-        print(f"{subject.name:12} {row['ops']:5} {row['event_bytes']:9} {row['bytes_per_op']:9.2f} {figures}")
+        print(f"{subject.name:13} {row['ops']:5} {row['event_bytes']:9} {row['bytes_per_op']:9.2f} {figures}")
     print(
-        "* add_graph fails on the model as it is; measured on a wrapper that gives a tuple. 'event' is the whole event, header included.\n"
+        "* add_graph fails on the model as it is called; measured on a wrapper of positional tensors. "
+        "'event' is the whole event, header included.\n"
     )
     print(json.dumps({"bench": "record_size", "conditions": told, "rows": rows}))
 

@@ -150,6 +150,8 @@ def with_range(value: Value, tensor_id: int, low: int, high: int) -> Value:
 
 def plain_text(value: Any) -> str:
     """A literal that is the same in every process: no addresses."""
+    if value is None or isinstance(value, (bool, int)):
+        return repr(value)[:_LONGEST_LITERAL]
     if isinstance(value, slice):
         ends = ["" if end is None else plain_text(end) for end in (value.start, value.stop)]
         return ":".join(ends) + ("" if value.step is None else f":{value.step}")
@@ -157,7 +159,7 @@ def plain_text(value: Any) -> str:
         return "..."
     if isinstance(value, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
         return str(value)
-    if value is None or isinstance(value, (bool, int, float, complex, str)):
+    if isinstance(value, (float, complex, str)):
         return repr(value)[:_LONGEST_LITERAL]
     named = getattr(value, "__qualname__", None)
     return str(named) if named else f"<{type(value).__name__}>"
@@ -179,7 +181,9 @@ def named_arguments(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], inputs: list[int], book: TensorBook
 ) -> tuple[tuple[str, str], ...]:
     """Arguments of one call as (name, literal), in order; ``inputs`` are the call's tensor ids."""
-    numbers = {tensor_id: position for position, tensor_id in reversed(list(enumerate(inputs)))}
+    numbers: dict[int, int] = {}
+    for position, tensor_id in enumerate(inputs):
+        numbers.setdefault(tensor_id, position)
 
     def number_of(tensor: torch.Tensor) -> int:
         return numbers.get(book.id_of(tensor), 0)

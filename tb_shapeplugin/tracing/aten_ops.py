@@ -60,7 +60,7 @@ def aten_op(func: Any) -> AtenOp:
 # Words in the names of torch functions that may draw.
 _DRAWING = (
     *("rand", "dropout", "bernoulli", "multinomial", "poisson", "exponential", "cauchy"),
-    *("geometric", "uniform", "normal_", "rrelu", "gumbel", "attention"),
+    *("geometric", "uniform", "normal_", "rrelu", "gumbel", "attention", "lstm", "gru", "rnn"),
 )
 
 

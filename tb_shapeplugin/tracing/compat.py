@@ -368,7 +368,7 @@ def is_scripted(module: nn.Module) -> bool:
 
 def original_of(module: nn.Module) -> nn.Module:
     """The module that torch.compile wrapped; any other one itself."""
-    inner = getattr(module, "_orig_mod", None)
+    inner = vars(module).get("_modules", {}).get("_orig_mod")  # asked of every call: a module's own __getattr__ is slow to say no
     return inner if isinstance(inner, nn.Module) else module
 
 

@@ -149,6 +149,7 @@ def frames_of(trace: TracebackType | None) -> list[FrameType]:
     return [step.tb_frame for step in _steps(trace)]
 
 
+@functools.lru_cache(maxsize=4096)
 def _columns(code: CodeType, instruction: int, line: int) -> tuple[int, int, int]:
     """Column, end line and end column of the expression at that instruction; zeros before Python 3.11."""
     positions = getattr(code, "co_positions", None)  # from Python 3.11
@@ -181,6 +182,7 @@ def _statements(filename: str) -> dict[int, tuple[int, int]]:
     return spans
 
 
+@functools.lru_cache(maxsize=4096)
 def statement_at(filename: str, line: int) -> str:
     """The statement on that line, its lines stripped and joined by one space; of a very long one, the line alone."""
     first, last = _statements(filename).get(line, (line, line))

@@ -27,6 +27,13 @@ def changed(change: Callable[[Any], object]) -> bytes:
     return pack(message.SerializeToString())
 
 
+def growing(message: Any) -> None:
+    """A megabyte, and three hundred strings that each begin with all of it."""
+    del message.strings[:], message.shared_prefix[:]
+    message.strings.extend(["", "x" * 2**20, *[""] * 300])
+    message.shared_prefix.extend([0, 0, *[2**20] * 300])
+
+
 def flipped(at: int) -> bytes:
     """The good record with one bit turned."""
     return GOOD[:at] + bytes([GOOD[at] ^ 1]) + GOOD[at + 1 :]
@@ -50,6 +57,12 @@ DAMAGED = {
         f"a newer version (draft 77; this one reads draft {RECORD_DRAFT})",
     ),
     "no draft": (changed(lambda m: setattr(m, "draft", 0)), "something else than a record"),
+    "a string that shares too much": (
+        changed(lambda m: m.shared_prefix.__setitem__(1, 7)),
+        "a string shares 7 characters with one of 0",
+    ),
+    "a string without its prefix": (changed(lambda m: m.shared_prefix.pop()), "shared_prefix has"),
+    "strings that grow without an end": (changed(lambda m: growing(m)), "its strings take more than"),
     "an index beyond": (changed(lambda m: m.ops.name.__setitem__(0, 99)), "ops.name holds 99, its table has 17 rows"),
     "a short column": (changed(lambda m: m.ops.flags.pop()), "ops.flags has 0 rows, ops has 1"),
     "an uneven pair": (changed(lambda m: m.calls.op_count.pop()), "calls.first_op has 2 rows, op_count has 1"),

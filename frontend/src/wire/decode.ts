@@ -48,8 +48,7 @@ function parse(bytes: Uint8Array): Message {
 
 function recordOf(message: Message): model.Record {
   const texts = wholeStrings(message.sharedPrefix, message.strings);
-  if (texts[0] !== '')
-    throw new RecordError('This record is damaged: its table of strings does not start as it must.', DAMAGED);
+  if (texts[0] !== '') throw new RecordError('This record is damaged: its table of strings does not start as it must.', DAMAGED);
   const strings = texts.length;
   const shapes = shapesOf(message);
   const size = {

@@ -10,7 +10,8 @@ const WAY_OUT = 'Copy the event file again, or log the model again.';
 /** The whole strings; without prefixes the rests are whole. */
 export function wholeStrings(prefixes: readonly number[], rests: readonly string[]): readonly string[] {
   if (prefixes.length === 0) return rests;
-  if (prefixes.length !== rests.length) throw new RecordError('This record is damaged: its table of strings is cut off.', WAY_OUT);
+  if (prefixes.length !== rests.length)
+    throw new RecordError('This record is damaged: its table of strings is cut off.', WAY_OUT);
   let before = '';
   let left = MOST_CHARACTERS;
   return rests.map((rest, i) => {

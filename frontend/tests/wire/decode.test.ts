@@ -76,6 +76,43 @@ describe('a record written by Python', () => {
   });
 });
 
+/** What is damaged, a part of the sentence that says so, and how it is done. */
+const DAMAGES: readonly (readonly [string, string, (message: Message) => void])[] = [
+  ['a string that is not there', 'column ops.name points at row 9999', (m) => m.ops && (m.ops.name[0] = 9999)],
+  ['a shape that is not there', 'column tensors.shape points', (m) => m.tensors && (m.tensors.shape[0] = 4000)],
+  ['an input that is not there', 'column ops.inputs points', (m) => m.ops && (m.ops.inputs[0] = 10000n)],
+  ['a negative index', 'column calls.module points at row -5', (m) => m.calls && (m.calls.module[0] = -5n)],
+  ['columns of different lengths', 'column ops.call has', (m) => m.ops?.call.pop()],
+  ['rows that do not add up', 'column ops.inputs has', (m) => m.ops && (m.ops.inputsCount[0] = 7)],
+  ['a parent before the first module', 'column modules.parent points', (m) => m.modules && (m.modules.parent[1] = 3)],
+  ['a caller that is called later', 'column sources.caller points', (m) => m.sources && (m.sources.caller[0] = 3)],
+  ['ops past the end', 'column calls.op_count points', (m) => m.calls && (m.calls.opCount[0] = 5000)],
+  ['a finding at no op', 'column findings.op_index points', (m) => m.findings[0] && (m.findings[0].opIndex = 500)],
+  [
+    'a finding that follows from itself',
+    'column findings.caused_by points',
+    (m) => m.findings[0] && (m.findings[0].causedBy = 1),
+  ],
+  ['a mark on no tensor', 'column marks.tensor points', (m) => m.findings[0]?.marks[0] && (m.findings[0].marks[0].tensor = 500)],
+  ['an output that is not there', 'column outputs points', (m) => m.outputs[0] && (m.outputs[0].tensor = 500)],
+  ['a table of strings without ""', 'table of strings', (m) => (m.strings[0] = 'x')],
+  ['a string that shares more than there is', 'shares more than there is', (m) => (m.sharedPrefix[1] = 7)],
+  ['a string without its prefix', 'table of strings is cut off', (m) => m.sharedPrefix.pop()],
+  [
+    'strings that grow without an end',
+    'more room than any record may',
+    (m) => {
+      m.strings = ['', 'x'.repeat(2 ** 20), ...Array.from({ length: 300 }, () => '')];
+      m.sharedPrefix = [0, 0, ...Array.from({ length: 300 }, () => 2 ** 20)];
+    },
+  ],
+  [
+    'a child list that is cut off',
+    'child_lists',
+    (m) => m.childLists && (m.childLists = { ...m.childLists, count: [1], values: [1] }),
+  ],
+];
+
 describe('refused in a sentence', () => {
   test('another draft, by its number', async () => {
     expect(await refusalOf((message) => (message.draft = DRAFT + 1))).toBe(
@@ -103,36 +140,20 @@ describe('refused in a sentence', () => {
     await expect(decodeRecord(new Uint8Array(gzipSync('text')))).rejects.toBeInstanceOf(RecordError);
   });
 
-  const cases: readonly (readonly [string, string, (message: Message) => void])[] = [
-    ['a string that is not there', 'column ops.name points at row 9999', (m) => m.ops && (m.ops.name[0] = 9999)],
-    ['a shape that is not there', 'column tensors.shape points', (m) => m.tensors && (m.tensors.shape[0] = 4000)],
-    ['an input that is not there', 'column ops.inputs points', (m) => m.ops && (m.ops.inputs[0] = 10000n)],
-    ['a negative index', 'column calls.module points at row -5', (m) => m.calls && (m.calls.module[0] = -5n)],
-    ['columns of different lengths', 'column ops.call has', (m) => m.ops?.call.pop()],
-    ['rows that do not add up', 'column ops.inputs has', (m) => m.ops && (m.ops.inputsCount[0] = 7)],
-    ['a parent before the first module', 'column modules.parent points', (m) => m.modules && (m.modules.parent[1] = 3)],
-    ['a caller that is called later', 'column sources.caller points', (m) => m.sources && (m.sources.caller[0] = 3)],
-    ['ops past the end', 'column calls.op_count points', (m) => m.calls && (m.calls.opCount[0] = 5000)],
-    ['a finding at no op', 'column findings.op_index points', (m) => m.findings[0] && (m.findings[0].opIndex = 500)],
-    [
-      'a finding that follows from itself',
-      'column findings.caused_by points',
-      (m) => m.findings[0] && (m.findings[0].causedBy = 1),
-    ],
-    [
-      'a mark on no tensor',
-      'column marks.tensor points',
-      (m) => m.findings[0]?.marks[0] && (m.findings[0].marks[0].tensor = 500),
-    ],
-    ['an output that is not there', 'column outputs points', (m) => m.outputs[0] && (m.outputs[0].tensor = 500)],
-    ['a table of strings without ""', 'table of strings', (m) => (m.strings[0] = 'x')],
-    [
-      'a child list that is cut off',
-      'child_lists',
-      (m) => m.childLists && (m.childLists = { ...m.childLists, count: [1], values: [1] }),
-    ],
-  ];
-  test.each(cases)('%s', async (_, sentence, change) => {
+  test('cases that reach beyond the record', async () => {
+    const changes: readonly ((message: Message) => void)[] = [
+      (m) => m.cases[0]?.ops.push(1, 5000),
+      (m) => m.cases[0]?.shapes.push(0),
+      (m) => m.branches?.branches[0]?.modules.push(99),
+    ];
+    for (const change of changes) {
+      const message = fromBinary(RecordSchema, unzippedBytes('cases'));
+      change(message);
+      await expect(decodeRecord(toBinary(RecordSchema, message))).rejects.toThrow('damaged');
+    }
+  });
+
+  test.each(DAMAGES)('%s', async (_, sentence, change) => {
     expect(await refusalOf(change)).toContain(sentence);
   });
 });
