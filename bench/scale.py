@@ -4,37 +4,23 @@ import argparse
 import contextlib
 import json
 import os
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-os.environ["HF_HUB_OFFLINE"] = "1"  # read when the package is imported
-warnings.simplefilter("ignore")
+import torch
+from models import LLAMA_70B, conditions
+from own_process import peak_mb, row_of_own_process
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
-import torch  # noqa: E402  the lines above must come before it
-
-AFTER_TORCH = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-import transformers  # noqa: E402  what torch alone takes is measured before
-from models import LLAMA_70B, conditions  # noqa: E402  what torch alone takes is measured before
-from torch import nn  # noqa: E402  what torch alone takes is measured before
-from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402  what torch alone takes is measured before
-
-import tb_shapeplugin as shapes  # noqa: E402  what torch alone takes is measured before
-from tb_shapeplugin.wire.decode import decode  # noqa: E402  what torch alone takes is measured before
-from tb_shapeplugin.wire.encode import encode  # noqa: E402  what torch alone takes is measured before
+import tb_shapeplugin as shapes
+from tb_shapeplugin.wire.decode import decode
+from tb_shapeplugin.wire.encode import encode
 
 OPS = (25_000, 50_000, 100_000)
-
-
-def _grown(since: int) -> float:
-    """MB by which this process's peak has grown."""
-    return round((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - since) / 1024, 1)
 
 
 # Under which context a model's parameters come to be without memory.
@@ -46,10 +32,12 @@ WITHOUT_MEMORY: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] 
 
 def llama_70b(context: str) -> dict[str, Any]:
     """One capture in this process, which has done nothing else."""
-    imported = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    from transformers import LlamaConfig, LlamaForCausalLM  # noqa: PLC0415  what it takes is no part of what is measured
+
+    before = peak_mb()
     with WITHOUT_MEMORY[context]():
-        model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA_70B))
-    built = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        model = LlamaForCausalLM(LlamaConfig(**LLAMA_70B))
+    built = peak_mb()
     start = time.process_time()
     captured = shapes.capture(model, (), {"input_ids": shapes.spec((1, 128), torch.long), "use_cache": False})
     return {
@@ -57,9 +45,8 @@ def llama_70b(context: str) -> dict[str, Any]:
         "params": captured.totals.params,
         "ops": len(captured.ops),
         "seconds": round(time.process_time() - start, 2),
-        "mb_of_the_capture": _grown(built),
-        "mb_of_building_and_capture": _grown(imported),
-        "mb_more_than_torch_transformers_included": _grown(AFTER_TORCH),
+        "mb_of_building": round(built - before, 1),
+        "mb_of_the_capture": round(peak_mb() - built, 1),
     }
 
 
@@ -99,13 +86,6 @@ def many_ops(ops: int) -> dict[str, Any]:
     return {"ops": count, "bytes_per_op": round(len(data) / count, 2), **taken, "ms_per_op": round(sum(taken.values()) / count * 1e3, 3)}
 
 
-def in_a_process_of_its_own(task: str) -> dict[str, Any]:
-    """One row, measured where nothing else has run."""
-    done = subprocess.run([sys.executable, __file__, "--row", task], capture_output=True, text=True, check=True)
-    row: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return row
-
-
 def main() -> None:
     """Prints one row a model, and all of it as JSON in the last line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -113,6 +93,7 @@ def main() -> None:
     parser.add_argument("--row", help="measure this row here: llama-70b/meta, or a number of ops")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
     if options.row:
         kind, _, context = options.row.partition("/")
         print(json.dumps(llama_70b(context) if context else many_ops(int(kind))))
@@ -123,7 +104,7 @@ def main() -> None:
     print()
     rows = {}
     for task in (*(f"llama-70b/{context}" for context in WITHOUT_MEMORY), *map(str, OPS[:1] if options.quick else OPS)):
-        row = rows[task] = in_a_process_of_its_own(task)
+        row = rows[task] = row_of_own_process(__file__, task)
         print(f"{task:15} " + "  ".join(f"{name} {value}" for name, value in row.items()), flush=True)
     print()
     print(json.dumps({"bench": "scale", "conditions": told, "rows": rows}))

@@ -25,6 +25,10 @@ class Picture:
         left, top = max(0, round(x)), max(0, round(y))
         return Picture(self.pixels[top : round(y + height), left : round(x + width)])
 
+    def holds(self, x: float, y: float) -> bool:
+        """Does that point lie in it?"""
+        return 0 <= x < self.pixels.shape[1] and 0 <= y < self.pixels.shape[0]
+
     def ground(self) -> tuple[int, int, int]:
         """The commonest colour."""
         colours, counts = np.unique(self.pixels.reshape(-1, 3), axis=0, return_counts=True)
