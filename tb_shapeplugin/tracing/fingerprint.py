@@ -16,7 +16,7 @@ _MOST_OBJECTS = 50_000
 _MOST_ELEMENTS = 1 << 16  # of an index, mask or length whose contents are compared
 _PLAIN = (bool, int, float, str, type(None))
 _TENSORS = ("_parameters", "_buffers")
-_TABLES = (dict, OrderedDict)  # most of a module's are empty: those are passed over at once
+_TABLES = (dict, OrderedDict, set, list)  # most of a module's are empty: those are passed over at once
 
 
 class Fingerprint:
@@ -57,7 +57,7 @@ class Fingerprint:
                 self._parts.append(value)
             elif kind in _TABLES and not value:
                 continue
-            elif is_closed(value):
+            elif (kind is tuple and all(type(item) in _PLAIN for item in value)) or is_closed(value):
                 self._parts.append(value)
             else:
                 open_ones.append(value)
@@ -115,6 +115,7 @@ class Fingerprint:
             self.complete = False
             return
         self._parts += (tensor._version, tensor.shape, tensor.dtype, tensor.device, tensor.requires_grad, storage_key(tensor))
-        plain = tensor.layout is torch.strided and tensor.device.type == "cpu" and type(tensor) is torch.Tensor
-        if plain and not tensor.is_floating_point() and tensor.numel() <= _MOST_ELEMENTS:
+        if tensor.is_floating_point() or type(tensor) is not torch.Tensor or tensor.numel() > _MOST_ELEMENTS:
+            return
+        if tensor.layout is torch.strided and tensor.device.type == "cpu":
             self._parts.append(tensor.numpy().tobytes())
