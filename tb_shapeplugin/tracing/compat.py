@@ -368,7 +368,8 @@ def is_scripted(module: nn.Module) -> bool:
 
 def original_of(module: nn.Module) -> nn.Module:
     """The module that torch.compile wrapped; any other one itself."""
-    inner = vars(module).get("_modules", {}).get("_orig_mod")  # asked of every call: a module's own __getattr__ is slow to say no
+    held = vars(module).get("_modules")  # asked of every call: a module's own __getattr__ is slow to say no
+    inner = held.get("_orig_mod") if isinstance(held, dict) else None  # TorchScript has a table of its own
     return inner if isinstance(inner, nn.Module) else module
 
 

@@ -195,6 +195,7 @@ def test_bytes_that_are_no_record_are_refused_before_they_are_written(tmp_path: 
 
 def test_no_writer_is_kept_alive(tmp_path: Path) -> None:
     """What is remembered of a writer goes with it."""
+    gc.collect()
     before = len(writers._LEDGERS)
     writer = EventFileWriter(str(tmp_path))
     write_record(event_sink(writer), DATA, HEADER, step=0)
