@@ -33,7 +33,9 @@ class _Cut:
         self.modules = _numbered(index for index in range(len(parents)) if top in ancestry(parents, index))
         self.calls = _numbered(self._calls_under(top))
         self.ops = _numbered(index for index, op in enumerate(trace.ops) if op.call in self.calls)
-        self._inputs, self._outputs = trace.inputs, trace.outputs
+        self._before = [0]  # how many kept ops come before each position
+        for index in range(len(trace.ops)):
+            self._before.append(self._before[-1] + (index in self.ops))
         self.tensors = _numbered(self._tensors_used())
         self.sources = _numbered(self._sources_used())
 
@@ -46,7 +48,7 @@ class _Cut:
 
     def _tensors_used(self) -> set[int]:
         trace = self._trace
-        used = {end.tensor for end in (*self._inputs, *self._outputs) if end.tensor >= 0}
+        used = {end.tensor for end in (*trace.inputs, *trace.outputs) if end.tensor >= 0}
         for index in self.modules:
             used.update(trace.modules[index].parameters, trace.modules[index].buffers)
         for index in self.calls:
@@ -91,15 +93,11 @@ class _Cut:
             fact,
             module=self.modules.get(fact.module, 0),
             parent=self.calls.get(fact.parent, -1),
-            first_op=self._moved(fact.first_op),
-            end_op=self._moved(fact.end_op),
+            first_op=self._before[fact.first_op],  # a call's ops stand in a row here as there
+            end_op=self._before[fact.end_op],
             inputs=tuple(self.tensors[tensor] for tensor in fact.inputs),
             outputs=tuple(self.tensors[tensor] for tensor in fact.outputs),
         )
-
-    def _moved(self, position: int) -> int:
-        """How many kept ops come before that position: a call's ops stand in a row here as there."""
-        return self._before[position]
 
     def _ends(self, ends: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
         return tuple(replace(end, tensor=self.tensors.get(end.tensor, -1)) for end in ends)
@@ -110,10 +108,7 @@ class _Cut:
     def trace(self) -> Trace:
         """The part as a trace of its own."""
         trace = self._trace
-        self._before = [0]
-        for index in range(len(trace.ops)):
-            self._before.append(self._before[-1] + (index in self.ops))
-        names = {end.tensor: end.name for end in self._inputs}
+        names = {end.tensor: end.name for end in trace.inputs}
         failed = [failure for failure in trace.failures if failure.op in self.ops]
         completed = not failed and bool(self.calls) and all(trace.calls[index].outcome != "failed" for index in self.calls)
         return replace(
@@ -135,8 +130,8 @@ class _Cut:
             calls=tuple(self._call(index) for index in self.calls),
             sources=tuple(self._source(index) for index in self.sources),
             failures=(),
-            inputs=self._ends(self._inputs),
-            outputs=self._ends(self._outputs),
+            inputs=self._ends(trace.inputs),
+            outputs=self._ends(trace.outputs),
             values=tuple(
                 replace(
                     value,

@@ -30,6 +30,7 @@ class _Union:
         self._ops: list[Node] = []
         self._calls: list[tuple[Node, int, int, int]] = []  # node, parent, first op, end op
         self._number(aligned(traces))
+        self._call_of = {id(part): index for index, (node, *_) in enumerate(self._calls) for part in node.parts if part.is_op}
         self.sources: dict[SourceFact, int] = {}
         self.tensors: list[TensorFact] = []
         self.modules: list[ModuleFact] = []
@@ -115,43 +116,35 @@ class _Union:
                 )
             )
 
-    def _op(self, index: int, node: Node) -> OpFact:
+    def _op(self, node: Node) -> OpFact:
         facts = [(run, self._traces[run].ops[row]) for run, row in node.rows.items()]
         first_run, first = facts[0]
         mapped = [(self.numbers[run].tensors, fact) for run, fact in facts]
+        own = [mapped[0][0][tensor] for tensor in first.inputs]  # arguments count on their places
         return replace(
             first,
-            call=self._call_of_op[index],
+            call=self._call_of.get(id(node), -1),
             source=self._source_maps[first_run][first.source] if first.source >= 0 else -1,
-            inputs=(
-                *(mapped[0][0][tensor] for tensor in first.inputs),  # arguments count on their places
-                *dict.fromkeys(
-                    tensors[tensor]
-                    for tensors, fact in mapped[1:]
-                    for tensor in fact.inputs
-                    if tensors[tensor] not in {mapped[0][0][mine] for mine in first.inputs}
-                ),
-            ),
-            outputs=tuple(dict.fromkeys(tensors[tensor] for tensors, fact in mapped for tensor in fact.outputs)),
+            inputs=(*own, *(tensor for tensor in _united(mapped, "inputs") if tensor not in own)),
+            outputs=_united(mapped, "outputs"),
             failed=any(fact.failed for _, fact in facts),
             assumed=all(fact.assumed for _, fact in facts),
         )
 
     def _call(self, node: Node, parent: int, first_op: int, end_op: int, counts: dict[int, int]) -> CallFact:
-        run, row = next(iter(node.rows.items()))
-        fact = self._traces[run].calls[row]
-        mapped = [(self.numbers[other].tensors, self._traces[other].calls[index]) for other, index in node.rows.items()]
-        module = self._module_of[self._traces[run].modules[fact.module].path]
+        mapped = [(self.numbers[run].tensors, self._traces[run].calls[row]) for run, row in node.rows.items()]
+        first = self._traces[next(iter(node.rows))]
+        module = self._module_of[first.modules[mapped[0][1].module].path]
         number = counts[module] = counts.get(module, 0) + 1
-        outcomes = {self._traces[other].calls[index].outcome for other, index in node.rows.items()}
+        outcomes = {fact.outcome for _, fact in mapped}
         return CallFact(
             module,
             number,
             parent,
             first_op,
             end_op,
-            tuple(dict.fromkeys(tensors[tensor] for tensors, theirs in mapped for tensor in theirs.inputs)),
-            tuple(dict.fromkeys(tensors[tensor] for tensors, theirs in mapped for tensor in theirs.outputs)),
+            _united(mapped, "inputs"),
+            _united(mapped, "outputs"),
             next(outcome for outcome in _WORST_FIRST if outcome in outcomes),
         )
 
@@ -183,7 +176,6 @@ class _Union:
     def trace(self, names: Sequence[str]) -> Trace:
         """The union, its cases under those names."""
         first = self._traces[0]
-        self._call_of_op = self._calls_of_ops()
         counts: dict[int, int] = {}
         values: dict[ValueFact, int] = {}
         for value in (value for run in range(len(names)) for value in self._values(run)):
@@ -196,7 +188,7 @@ class _Union:
             completed=not failing,
             error=failing[0] if failing else "",
             tensors=tuple(self.tensors),
-            ops=tuple(self._op(index, node) for index, node in enumerate(self._ops)),
+            ops=tuple(map(self._op, self._ops)),
             modules=tuple(self.modules),
             calls=tuple(self._call(*call, counts) for call in self._calls),
             sources=tuple(self.sources),
@@ -209,13 +201,10 @@ class _Union:
             cases=cases,
         )
 
-    def _calls_of_ops(self) -> list[int]:
-        """The innermost call around each op: calls stand outer before inner."""
-        innermost = [-1] * len(self._ops)
-        owner = {id(part): index for index, (node, *_) in enumerate(self._calls) for part in node.parts if part.is_op}
-        for index, node in enumerate(self._ops):
-            innermost[index] = owner.get(id(node), -1)
-        return innermost
+
+def _united(facts: Iterable[tuple[Mapping[int, int], OpFact | CallFact]], side: str) -> tuple[int, ...]:
+    """The tensors on one side of the same op or call in several runs, each once, by their numbers in the union."""
+    return tuple(dict.fromkeys(tensors[tensor] for tensors, fact in facts for tensor in getattr(fact, side)))
 
 
 def _once(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:

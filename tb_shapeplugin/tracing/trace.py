@@ -26,6 +26,7 @@ from tb_shapeplugin.tracing.opaque import Scripted
 from tb_shapeplugin.tracing.python_failures import python_failure
 from tb_shapeplugin.tracing.recorder import AtenRecorder, GoneOn, RaisedModule, Recorder, Recovery
 from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text, in_users_try
+from tb_shapeplugin.tracing.stack_room import with_room
 from tb_shapeplugin.tracing.subject import Subject
 from tb_shapeplugin.tracing.tensors import TensorBook
 
@@ -109,7 +110,7 @@ class Run:
             for context in inner:
                 stack.enter_context(context)
             try:
-                output = self._root()
+                output = with_room(self._root)
             except Exception as error:
                 self.error = error
             self._spared(self.recorder.settle)

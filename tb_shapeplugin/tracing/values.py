@@ -90,9 +90,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         self._fakes.append(fake)
 
     def _lifted(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor that stayed real (of a closure or a global) as a fake whose contents are known."""
-        if isinstance(tensor, FakeTensor):
-            return tensor
+        """A tensor that stayed real as a fake whose contents are known."""
         fake = fake_of(self._mode, tensor)
         if id(fake) not in self._real:
             self._root(fake, tensor)
@@ -103,7 +101,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         op = self._spared(lambda: aten_op(func), None)
         if op is None or op.asks_device:
             return func(*given[0], **given[1])
-        args, kwargs = self._spared(lambda: self._with_fakes(*given), given)
+        args, kwargs = self._spared(lambda: _without_strays(given, self._lifted), given)
         try:
             result = func(*args, **kwargs)
         except Exception as error:
@@ -137,10 +135,6 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
     def reads_values(self, error: Exception) -> bool:
         """Did that error end a shape-level call because it met a read of values?"""
         return bool(self._spared(lambda: is_value_read(error), False))
-
-    def _with_fakes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        strays = {id(t): self._lifted(t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
-        return substituted((args, kwargs), strays) if strays else (args, kwargs)
 
     def _confirmed(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> Any:
         """What a shape-level kernel gave; where the real one gives tensors of other types on zeros, fakes of those.
@@ -302,6 +296,14 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         return all(id(tensor) in self._real for tensor in tensors_in(step.result))
 
 
+def _without_strays(
+    given: tuple[tuple[Any, ...], dict[str, Any]], lifted: Callable[[torch.Tensor], torch.Tensor]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with a fake in place of every tensor that stayed real, as those of closures and globals do."""
+    strays = {id(t): lifted(t) for t in tensors_in(given) if not isinstance(t, FakeTensor)}
+    return substituted(given, strays) if strays else given
+
+
 class LiftedStrays(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
     """Stands above a fake mode where no values are at hand: tensors of closures and globals become fakes, so that no op writes to them."""
 
@@ -314,12 +316,9 @@ class LiftedStrays(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         if aten_op(func).counts_entries:
             raise RuntimeError(NO_ENTRIES)
         given: tuple[tuple[Any, ...], dict[str, Any]] = (args, kwargs or {})
-        args, kwargs = self._faults.guarded("fakes of the tensors that forward finds outside", lambda: self._lifted(*given), given)
+        lost = "fakes of the tensors that forward finds outside"
+        args, kwargs = self._faults.guarded(lost, lambda: _without_strays(given, lambda stray: fake_of(self._mode, stray)), given)
         return func(*args, **kwargs)
-
-    def _lifted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        strays = {id(t): fake_of(self._mode, t) for t in tensors_in((args, kwargs)) if not isinstance(t, FakeTensor)}
-        return substituted((args, kwargs), strays) if strays else (args, kwargs)
 
 
 class FunctionsOnDemand(TorchFunctionMode):

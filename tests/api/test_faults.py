@@ -109,7 +109,7 @@ def sites(run: Callable[[], Any]) -> Iterator[tuple[CodeType, int]]:
 def test_a_fault_anywhere_in_our_code_is_one_warning_and_a_capture(execution: Any, width: int) -> None:
     """Each function of ours raises in the middle of the run: nothing reaches the user, nothing is left behind."""
     model, args, run = subject(execution, width, thorough=True, verify_fixes=False)  # hundreds of searches would take minutes
-    warned = wrong = 0
+    warned = planted = 0
     complaints: list[str] = []
     for code, number in list(sites(run)):
         before, process = picture(model, args), process_picture()
@@ -130,6 +130,6 @@ def test_a_fault_anywhere_in_our_code_is_one_warning_and_a_capture(execution: An
         elif warnings_given and not any("Planted" in text for text in captured.unchecked):
             complaints.append(f"{code.co_qualname} call {number}: doesn't say what is missing")
         warned += warnings_given
-        wrong += 1
+        planted += 1
     assert not complaints, "\n".join(complaints)
-    assert warned > wrong / 3, "hardly any fault was told: were they planted at all?"
+    assert warned > planted / 3, "hardly any fault was told: were they planted at all?"

@@ -1,10 +1,11 @@
-"""What a capture asks of the process beside its work: memory is given back at once, the collector is let alone."""
+"""What a capture asks of the process beside its work: memory is given back at once, the collector is let alone, the stack has room."""
 
 import gc
+import resource
 import sys
 import weakref
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import nn
 
 import tb_shapeplugin as shapes
 from tb_shapeplugin.tracing.collection import paused_collection, young_collection
+from tb_shapeplugin.tracing.stack_room import with_room
 from tb_shapeplugin.tracing.tensors import TensorBook
 
 
@@ -129,3 +131,48 @@ def test_thresholds_that_are_set_meanwhile_are_kept() -> None:
         assert gc.get_threshold() == (123, 4, 5)
     finally:
         gc.set_threshold(*before)
+
+
+def test_the_room_on_the_stack_hands_everything_on() -> None:
+    """What is called there gives what it gives, raises what it raises, and may nest as deep as anywhere."""
+
+    def nested(depth: int) -> int:
+        return 0 if depth == 0 else 1 + nested(depth - 1)
+
+    def failing() -> int:
+        raise KeyError("its own")
+
+    assert with_room(lambda: nested(400)) == 400
+    with pytest.raises(KeyError, match="its own"):
+        with_room(failing)
+
+
+def page_faults(run: Callable[[], Any]) -> int:
+    """How many pages of memory the system gives meanwhile."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    run()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or sys.version_info < (3, 11), reason="counts the pages that the system gives")
+def test_no_depth_of_the_stack_makes_calls_ask_for_memory() -> None:
+    """Wherever a run begins, its calls find their place on the stack: without room some depth costs a page or more a call."""
+    calls = 2000
+
+    def leaf() -> None:
+        pass
+
+    def many() -> None:
+        for _ in range(calls):
+            leaf()
+
+    def from_place(words: int, run: Callable[[], Any]) -> int:
+        def between() -> int:
+            return page_faults(run)
+
+        between.__code__ = between.__code__.replace(co_stacksize=words)
+        return between()
+
+    places = range(16, 16 + 2048, 8)  # every place in a piece of 16 KB, in steps that are smaller than a frame
+    assert max(from_place(words, many) for words in places) > calls / 2, "no place is at the edge of a piece"
+    assert max(from_place(words, lambda: with_room(many)) for words in places) < calls / 10
