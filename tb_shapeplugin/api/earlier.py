@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tb_shapeplugin.api.captures import Capture
+from tb_shapeplugin.tracing.collection import paused_collection
 from tb_shapeplugin.tracing.fingerprint import Fingerprint
 
 _MOST_A_MODEL = 4  # captures, with other options or inputs
@@ -42,7 +43,8 @@ def earlier(model: Callable[..., Any], args: Any, kwargs: Any, options: Mapping[
 def _fingerprint(roots: tuple[Any, ...]) -> Fingerprint | None:
     """None where an object of the user's resists being looked at: then nothing is proven, and the model runs again."""
     try:
-        return Fingerprint(*roots)
+        with paused_collection():
+            return Fingerprint(*roots)
     except Exception:
         return None
 

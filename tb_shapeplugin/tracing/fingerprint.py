@@ -14,9 +14,10 @@ from tb_shapeplugin.tracing.plain_state import held_by_class, held_by_function, 
 
 _MOST_OBJECTS = 50_000
 _MOST_ELEMENTS = 1 << 16  # of an index, mask or length whose contents are compared
-_PLAIN = (bool, int, float, str, type(None))
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+_USUAL = frozenset({torch.Tensor, nn.Parameter})
 _TENSORS = ("_parameters", "_buffers")
-_TABLES = (dict, OrderedDict, set, list)  # most of a module's are empty: those are passed over at once
+_TABLES = frozenset({dict, OrderedDict, set, list})  # most of a module's are empty: those are passed over at once
 
 
 class Fingerprint:
@@ -51,14 +52,16 @@ class Fingerprint:
     def _sorted(self, values: Iterable[Any]) -> list[Any]:
         """Compares plain values at once; gives those that are to be looked into."""
         open_ones = []
+        take = self._parts.append
         for value in values:
             kind = type(value)
-            if kind in _PLAIN:
-                self._parts.append(value)
-            elif kind in _TABLES and not value:
-                continue
+            if kind in _TABLES:
+                if value:
+                    open_ones.append(value)
+            elif kind in _PLAIN:
+                take(value)
             elif (kind is tuple and all(type(item) in _PLAIN for item in value)) or is_closed(value):
-                self._parts.append(value)
+                take(value)
             else:
                 open_ones.append(value)
         return open_ones
@@ -75,12 +78,12 @@ class Fingerprint:
             self._tensor(value)
             return []
         self._parts += (id(value), type(value))
+        if isinstance(value, nn.Module):
+            return self._module(value)
         if is_function(value):
             if isinstance(value, FunctionType):
                 self._parts.append(value.__code__)
             return self._sorted(held_by_function(value))
-        if isinstance(value, nn.Module):
-            return self._module(value)
         keys, items = items_of(value)
         self._parts += keys
         attributes = getattr(value, "__dict__", None)
@@ -109,7 +112,7 @@ class Fingerprint:
 
     def _tensor(self, tensor: torch.Tensor) -> None:
         self._tensors.append(weakref.ref(tensor))
-        if is_lazy(tensor):
+        if type(tensor) not in _USUAL and is_lazy(tensor):
             return
         if tensor.is_inference():  # its writes aren't counted
             self.complete = False

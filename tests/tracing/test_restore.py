@@ -1,6 +1,7 @@
 """The model, its arguments and the process are left as found: the whole zoo, failures and our own faults included."""
 
 import gc
+import itertools
 import subprocess
 import sys
 import threading
@@ -76,6 +77,27 @@ def test_all_is_left_as_found_when_our_own_code_fails(
     monkeypatch.undo()
     assert process.differences(process_picture()) == []
     assert before.differences(picture(model, args, kwargs)) == []
+
+
+@pytest.mark.parametrize("execution", EXECUTIONS)
+@pytest.mark.parametrize("name", ZOO)
+def test_every_model_is_left_as_found_when_our_own_code_fails_midway(
+    monkeypatch: pytest.MonkeyPatch, name: str, execution: ExecutionOption
+) -> None:
+    """The third op can't be written down: the run goes on without us, and nothing of the model's shows it."""
+    model, args, kwargs = built(name)
+    before, process = picture(model, args, kwargs, SEEN_BY_HOOKS), process_picture()
+    write, calls = Recorder._write, itertools.count(1)
+
+    def failing(*given: Any) -> int:
+        return _fault() if next(calls) == 3 else write(*given)
+
+    monkeypatch.setattr(Recorder, "_write", failing)
+    trace = run(model, args, kwargs, execution=execution)
+    monkeypatch.undo()
+    assert next(calls) > 3 or len(trace.ops) < 3, "the fault was never met"
+    assert process.differences(process_picture()) == []
+    assert before.differences(picture(model, args, kwargs, SEEN_BY_HOOKS)) == []
 
 
 class Interrupted(nn.Module):
