@@ -1,14 +1,15 @@
 /** The table of layers in execution order: what goes in, what comes out, parameters and bytes, bars in the cells. */
 
 import type { VNode } from 'preact';
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { bytesText, countText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { largest, layerRows, sortRows, type LayerRow, type ShapeCell, type Sort, type SortKey } from '../model/rows';
 import { stateText } from '../model/states';
-import { keysAround, shownRows } from '../model/tree';
+import { shownRows } from '../model/tree';
 import { select } from '../state/actions';
 import * as app from '../state/app_state';
+import { useOpenRows } from '../state/open_rows';
 import { CaseBadges } from '../widgets/case_badge';
 import { Chevron } from '../widgets/chevron';
 import { Icon } from '../widgets/icon';
@@ -22,21 +23,8 @@ export function LayersPanel(): VNode {
   const all = useComputed(() => (app.record.value ? layerRows(app.record.value) : []));
   const most = useComputed(() => largest(all.value));
   const sort = useSignal<Sort | null>(null);
-  const open = useSignal<ReadonlySet<string>>(new Set());
   const selected = useComputed(() => keyOfSelection(all.value));
-  useSignalEffect(() => {
-    if (app.logged.value)
-      open.value = new Set(
-        all
-          .peek()
-          .filter(({ depth }) => depth === 0)
-          .map(({ key }) => key),
-      );
-  });
-  useSignalEffect(() => {
-    const around = selected.value === null ? [] : keysAround(all.value, selected.value);
-    if (around.some((key) => !open.peek().has(key))) open.value = new Set([...open.peek(), ...around]);
-  });
+  const open = useOpenRows(all, selected);
   const toggle = (key: string): void => void (open.value = toggled(open.peek(), key));
   const sortBy = (column: string): void => {
     const by = SORTED.find((each) => each === column);

@@ -1,13 +1,14 @@
 /** The outline: modules as a tree in execution order, with their parameters and the problems inside. */
 
 import type { VNode } from 'preact';
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useComputed } from '@preact/signals';
 import { countText } from '../base/format';
 import { TEXTS } from '../base/texts';
-import { keysAround, outlineRows, rowOf, shownRows, type OutlineRow } from '../model/tree';
+import { outlineRows, rowOf, shownRows, type OutlineRow } from '../model/tree';
 import { stateText } from '../model/states';
 import { select } from '../state/actions';
 import * as app from '../state/app_state';
+import { useOpenRows } from '../state/open_rows';
 import { CaseBadges } from '../widgets/case_badge';
 import { Icon } from '../widgets/icon';
 import { toggled } from '../widgets/row_keys';
@@ -16,21 +17,8 @@ import { Tree } from '../widgets/tree';
 export function OutlinePanel(): VNode {
   const all = useComputed(() => (app.record.value ? outlineRows(app.record.value) : []));
   const selected = useComputed(() => (app.record.value ? rowOf(all.value, app.record.value, app.selection.value) : null));
-  const open = useSignal<ReadonlySet<string>>(new Set());
-  useSignalEffect(() => {
-    if (app.logged.value)
-      open.value = new Set(
-        all
-          .peek()
-          .filter(({ depth }) => depth === 0)
-          .map(({ key }) => key),
-      );
-  });
-  useSignalEffect(() => {
-    const row = selected.value;
-    const around = row ? keysAround(all.value, row.key) : [];
-    if (around.some((key) => !open.peek().has(key))) open.value = new Set([...open.peek(), ...around]);
-  });
+  const selectedKey = useComputed(() => selected.value?.key ?? null);
+  const open = useOpenRows(all, selectedKey);
   return (
     <nav class="panel" aria-label={TEXTS.outline}>
       <div class="panel-head">
