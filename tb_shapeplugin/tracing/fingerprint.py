@@ -58,9 +58,7 @@ class Fingerprint:
             if kind in _TABLES:
                 if value:
                     open_ones.append(value)
-            elif kind in _PLAIN:
-                take(value)
-            elif (kind is tuple and all(type(item) in _PLAIN for item in value)) or is_closed(value):
+            elif kind in _PLAIN or (kind is tuple and all(type(item) in _PLAIN for item in value)) or is_closed(value):
                 take(value)
             else:
                 open_ones.append(value)
