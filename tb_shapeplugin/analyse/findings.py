@@ -1,22 +1,14 @@
 """Failures as findings: each fault told once, with all its places, its origin and what it follows from."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
-from tb_shapeplugin.analyse.blame import origin
+from tb_shapeplugin.analyse.grouping import Told, groups
 from tb_shapeplugin.analyse.mismatches.registered import clash_of, explain
-from tb_shapeplugin.record.finding import Finding, Place
+from tb_shapeplugin.analyse.origins.blame import origin
+from tb_shapeplugin.analyse.other_readings import other_readings
+from tb_shapeplugin.record.finding import Clash, Finding, Place
 from tb_shapeplugin.record.trace import Failure, Trace
-
-Sameness: TypeAlias = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Failures that are one fault, by their numbers in the trace, the first of them first."""
-
-    numbers: tuple[int, ...]
 
 
 def findings(trace: Trace) -> tuple[Finding, ...]:
@@ -28,31 +20,21 @@ def findings(trace: Trace) -> tuple[Finding, ...]:
         >>> [finding.kind for finding in findings(trace)]
         ['linear_in_features']
     """
-    told = [_finding(trace, failure) for failure in trace.failures]
+    told = [_told(trace, failure) for failure in trace.failures]
+    faults = groups(trace, told)
     made: list[Finding] = []
     by_number: dict[int, Finding] = {}
-    for group in _groups(trace, told):
-        first = group.numbers[0]
-        cause = by_number.get(trace.failures[first].caused_by)
-        finding = replace(told[first], places=_places(told[number] for number in group.numbers), caused_by=cause)
+    for fault in faults:
+        first = told[fault.numbers[0]]
+        finding = replace(
+            first.finding,
+            places=_places(told[number].finding for number in fault.numbers),
+            readings=() if fault.cause >= 0 else other_readings(trace, told, fault, faults),
+            caused_by=by_number.get(fault.cause),
+        )
         made.append(finding)
-        by_number.update(dict.fromkeys(group.numbers, finding))
+        by_number.update(dict.fromkeys(fault.numbers, finding))
     return tuple(made)
-
-
-def _groups(trace: Trace, told: list[Finding]) -> list[_Group]:
-    grouped: dict[Sameness, list[int]] = {}
-    for number, (failure, finding) in enumerate(zip(trace.failures, told, strict=True)):
-        grouped.setdefault(_sameness(failure, finding), []).append(number)
-    return [_Group(tuple(numbers)) for numbers in grouped.values()]
-
-
-def _sameness(failure: Failure, finding: Finding) -> Sameness:
-    """What is equal for two failures that are one fault; a consequence is never one with what stands by itself."""
-    numbers = (*sorted(finding.got.items()), *sorted(finding.want.items()))
-    place = (finding.file, finding.line, finding.code)
-    message = () if numbers else (finding.torch_message,)
-    return (finding.kind, finding.op, finding.module_type, place, numbers, message, failure.caused_by)
 
 
 def _places(group: Iterable[Finding]) -> tuple[Place, ...]:
@@ -64,8 +46,13 @@ def _is_plain_function(trace: Trace) -> bool:
     return bool(trace.modules) and trace.modules[0].config == "function"
 
 
-def _finding(trace: Trace, failure: Failure) -> Finding:
-    clash, explanation = clash_of(failure, trace), explain(failure, trace)
+def _told(trace: Trace, failure: Failure) -> Told:
+    clash = clash_of(failure, trace)
+    return Told(failure, clash, _finding(trace, failure, clash))
+
+
+def _finding(trace: Trace, failure: Failure, clash: Clash | None) -> Finding:
+    explanation = explain(failure, trace)
     found, why = origin(trace, failure, clash)
     op = trace.ops[failure.op]
     source = trace.sources[op.source] if op.source >= 0 else None

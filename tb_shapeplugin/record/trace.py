@@ -170,7 +170,6 @@ class Failure:
     alternatives: int = 1  # how many equally plausible outputs there were
     depends_on: tuple[int, ...] = ()  # earlier failures that its operands come from
     caused_by: int = -1  # the earlier failure without which this one vanishes
-    repaired: tuple[tuple[int, Shape], ...] = ()  # operand ids and the shapes with which the module would have run
     signature: SignatureFact | None = None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from tb_shapeplugin.tracing.compat import asks_device, counts_entries, gives_quantised, has_foreign_fake, writes_statistics
+from tb_shapeplugin.tracing.compat_ranks import is_collective
 
 # Noise of shape-level runs and profilers; without it the ops equal those of a plain run.
 _NOISE = ("prim.device", "profiler._record_function", "aten.detach.default")
@@ -24,6 +25,7 @@ class AtenOp:
     asks_device: bool
     quantises: bool
     counts_entries: bool  # of a sparse tensor
+    collective: bool  # sends to other ranks, or waits for them
     foreign_fake: bool  # its shape-level kernel comes from somebody else than torch
 
 
@@ -51,6 +53,7 @@ def aten_op(func: Any) -> AtenOp:
                 asks_device=asks_device(func),
                 quantises=gives_quantised(func),
                 counts_entries=counts_entries(func),
+                collective=is_collective(func),
                 foreign_fake=has_foreign_fake(func),
             ),
         )

@@ -2,24 +2,28 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from torch import nn
 
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.record.site import Site
 from tb_shapeplugin.record.trace import Trace
 from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.collection import paused_collection, young_collection
 from tb_shapeplugin.tracing.compat import is_compiled, is_lazy, is_value_read, unwrapped
 from tb_shapeplugin.tracing.copying import CannotCopy, lazy_buffers
-from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes
+from tb_shapeplugin.tracing.going_on import Recovery
+from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
 from tb_shapeplugin.tracing.inputs import holds_spec
 from tb_shapeplugin.tracing.passes.branches import Watch
-from tb_shapeplugin.tracing.passes.recover import GoOn, diagnose
+from tb_shapeplugin.tracing.passes.readings import diagnose
+from tb_shapeplugin.tracing.passes.recover import GoOn, Reading
+from tb_shapeplugin.tracing.passes.within import Within
 from tb_shapeplugin.tracing.plain_state import Photograph
 from tb_shapeplugin.tracing.restore import ContentKeeper, ProcessPhotograph, surely
 from tb_shapeplugin.tracing.source import SourceMode, display_path, innermost_user_frame
@@ -45,10 +49,15 @@ class Options:
     part: str | None = None  # path of the module that is of interest: the trace tells its inputs and outputs
     watch: Watch | None = None  # of the branches that run
     faults: Faults = field(default_factory=Faults)  # takes up our own
+    never_real: bool = False  # the shape level alone, with values of what it asks for: after a crash nothing is run as it was
+    seconds: float = 10.0  # that choosing among readings of a failure may take
 
 
-# Runs the twin once more with some things changed; None where the changes can't be applied.
-Retry: TypeAlias = Callable[[Sequence[Change]], Trace | None]
+class Retry(Protocol):
+    """Runs the twin once more with some things changed; None where the changes can't be applied."""
+
+    def __call__(self, changes: Sequence[Change], allowed: frozenset[Site] | None = None) -> Trace | None:
+        """The run, ended at the first failure that isn't at one of the allowed sites; all are allowed where none are given."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ def examine(subject: Subject, options: Options) -> Examination:
         except ShapesError:
             raise
         except Exception as fault:
-            if options.execution == "fake" or holds_spec((subject.args, subject.kwargs)):
+            if options.execution == "fake" or options.never_real or holds_spec((subject.args, subject.kwargs)):
                 raise
             options.faults.note("the shape-level run", fault)
             return _real(subject, options)
@@ -92,7 +101,14 @@ def _real(subject: Subject, options: Options, why: tuple[str, ...] = ()) -> Exam
             keeper = ContentKeeper(photograph.modules, photograph.tensors)
             stack.callback(surely, keeper.put_back)
             stack.callback(surely, photograph.put_back)
-            run = Run(subject, options.source, before_op=keeper.before_op, part=options.part, faults=options.faults)
+            run = Run(
+                subject,
+                options.source,
+                before_op=keeper.before_op,
+                part=options.part,
+                faults=options.faults,
+                alone=options.execution != "real",
+            )
         run.run(outer=_watching(options.watch, run))
         with paused_collection():
             return Examination(run.trace("real", why), None)
@@ -109,7 +125,7 @@ def _photographed(subject: Subject) -> tuple[Subject, Photograph]:
 
 
 def _shape_level(subject: Subject, options: Options) -> Examination:
-    may_be_real = options.execution == "auto" and not holds_spec((subject.args, subject.kwargs))
+    may_be_real = options.execution == "auto" and not options.never_real and not holds_spec((subject.args, subject.kwargs))
     try:
         with paused_collection():
             twin = make_twin(subject.model, subject.args, subject.kwargs)
@@ -120,9 +136,9 @@ def _shape_level(subject: Subject, options: Options) -> Examination:
     may_be_real = may_be_real and not any(real.is_meta for _, real in twin.roots)
     asked = _Asked(subject, twin, options, may_be_real)
     with paused_collection():
-        trace = diagnose(asked.run) if options.continue_past_errors else asked.run(GoOn(go_on=False))
+        trace = asked.diagnosed() if options.continue_past_errors else asked.run(GoOn(go_on=False))
         if options.watch is not None and not asked.value_read:
-            asked.run(GoOn(go_on=options.continue_past_errors), watch=options.watch)
+            asked.run(GoOn(asked.reading, options.continue_past_errors), watch=options.watch)
     if asked.value_read and may_be_real and not trace.failures:
         return _real(subject, options, (f"forward reads a value at {asked.value_read}, so it ran for real",))
     return Examination(trace, asked.retry)
@@ -137,16 +153,24 @@ class _Asked:
         self._options = options
         self._may_be_real = may_be_real
         self.value_read = ""  # file:line of the read at which the last run ended
+        self.reading = Reading()  # the one that the diagnosis chose
 
-    def retry(self, changes: Sequence[Change]) -> Trace | None:
+    def diagnosed(self) -> Trace:
+        """The run in the reading with the fewest causes, in which it is asked from here on."""
+        diagnosis = diagnose(self.run, seconds=self._options.seconds)
+        self.reading = diagnosis.reading
+        return diagnosis.trace
+
+    def retry(self, changes: Sequence[Change], allowed: frozenset[Site] | None = None) -> Trace | None:
+        going = GoOn(self.reading)
         with contextlib.ExitStack() as stack:
             stack.callback(surely, ProcessPhotograph().put_back)
             try:
-                return self.run(GoOn(), changes)
+                return self.run(going if allowed is None else Within(going, allowed), changes)
             except CannotApply:
                 return None
 
-    def run(self, recovery: GoOn, changes: Sequence[Change] = (), watch: Watch | None = None) -> Trace:
+    def run(self, recovery: Recovery, changes: Sequence[Change] = (), watch: Watch | None = None) -> Trace:
         twin = self._twin
         photograph = Photograph(twin.model, twin.args, twin.kwargs, twin.copies)  # closures of hooks are the user's own
         checks = (
@@ -165,10 +189,11 @@ class _Asked:
         trace = run.trace("fake", unchecked)
         return replace(trace, unchecked=(*trace.unchecked, *_assumptions(trace)))
 
-    def _run(self, recovery: GoOn, changes: Sequence[Change], checks: Checks | None, watch: Watch | None) -> Run:
+    def _run(self, recovery: Recovery, changes: Sequence[Change], checks: Checks | None, watch: Watch | None) -> Run:
         subject = self._subject
         if changes:
-            with self._twin.mode, checks.values if checks else contextlib.nullcontext():  # what is computed here may be read later
+            on_demand = checks.values if checks else contextlib.nullcontext()
+            with quiet_fakes(), self._twin.mode, on_demand:  # what is computed here may be read later
                 subject = applied(changes, subject)
         run = Run(
             subject,
@@ -176,6 +201,7 @@ class _Asked:
             recovery,
             checks=checks,
             stand_ins=self._twin.stand_ins,
+            compiled_parts=self._twin.compiled_parts,
             part=self._options.part,
             faults=self._options.faults,
         )

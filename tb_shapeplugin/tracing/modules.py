@@ -135,11 +135,13 @@ class ModuleBook:
         return first
 
     def name_of(self, tensor: torch.Tensor) -> str:
-        """The dotted path of a parameter that came up while its module ran, as lazy ones do; "" for any other tensor."""
-        module = self._nodes[self.current_module].module if self.stack else None
-        own = module._parameters if module is not None else {}
-        name = next((name for name, parameter in own.items() if parameter is tensor), "")
-        return f"{self.path(self.current_module)}.{name}".lstrip(".") if name else ""
+        """The dotted path of what a running module holds: a parameter that came up late, as lazy ones do, or a plain attribute; else ""."""
+        for call in reversed(self.stack):
+            node = self._nodes[self.calls[call].module]
+            held = {} if node.module is None else {**vars(node.module), **node.module._parameters}
+            if name := _holding(held, tensor):
+                return f"{node.path}.{name}".lstrip(".")
+        return ""
 
     def path(self, index: int) -> str:
         """The dotted path of a module by index; "" for -1."""
@@ -250,14 +252,14 @@ def _config(module: nn.Module) -> str:
         return ""
 
 
-def _holding(names: Mapping[str, Any], module: nn.Module) -> str | None:
-    """Under which name a module is held: ``head``, ``layers[0]``, ``heads['a'][1]``."""
+def _holding(names: Mapping[str, Any], module: nn.Module | torch.Tensor) -> str | None:
+    """Under which name a module, or a tensor, is held: ``head``, ``layers[0]``, ``heads['a'][1]``."""
     public = [(name, value) for name, value in names.items() if not name.startswith("_")]
     held = next((name for name, value in public if value is module), None)
     return held or next((name + label for name, value in public if (label := _label_in(value, module, 0)) is not None), None)
 
 
-def _label_in(value: Any, module: nn.Module, depth: int) -> str | None:
+def _label_in(value: Any, module: nn.Module | torch.Tensor, depth: int) -> str | None:
     """The text that picks a module out of a plain container; None where it isn't in there."""
     if value is module:
         return ""

@@ -10,11 +10,11 @@ from types import FrameType
 from typing import Any, Protocol
 
 import torch
-from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from tb_shapeplugin.base.faults import Faults
-from tb_shapeplugin.record.trace import ChildFact, Failure, OpFact
+from tb_shapeplugin.record.site import Passing, Site, statement
+from tb_shapeplugin.record.trace import ChildFact, Failure, OpFact, SignatureFact
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import named_arguments, op_call, signature_of, tensors_in
 from tb_shapeplugin.tracing.aten_ops import AtenOp, aten_op
@@ -30,62 +30,15 @@ from tb_shapeplugin.tracing.compat import (
     written_operands,
 )
 from tb_shapeplugin.tracing.eager import Answer, ask_eager
+from tb_shapeplugin.tracing.going_on import GoneOn, RaisedOp, Recovery, Withheld
+from tb_shapeplugin.tracing.handlers import may_be_handled
 from tb_shapeplugin.tracing.hidden_fakes import sets_own_data
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.opaque import NATIVE, NativeCall, Scripted, place_of
 from tb_shapeplugin.tracing.reads import Reads, reads_memory
-from tb_shapeplugin.tracing.source import SourceBook, in_users_try, is_users_file
+from tb_shapeplugin.tracing.source import SourceBook, is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook, dtype_name, shape_of
-
-
-@dataclass
-class RaisedOp:
-    """A torch function that raised, handed to whoever may go on past it."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    call: OpCall
-    error: Exception
-    number: int  # of the failure that it is about to become
-    said: Exception | None = None  # what eager raises for the call, None where it wasn't asked
-    let_through: bool = False  # did a shape-level kernel run it, and eager refuses it?
-    output: Any = None  # what that kernel gave
-
-
-@dataclass
-class RaisedModule:
-    """A module whose own Python code raised."""
-
-    run: Callable[..., Any]
-    module: nn.Module
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    error: Exception
-    is_root: bool
-
-
-@dataclass
-class GoneOn:
-    """What stands in for the output of something that raised."""
-
-    output: Any
-    shapes: tuple[tuple[int, ...], ...]
-    alternatives: int = 1
-    certain: bool = True  # its shape doesn't depend on a guess
-    said: Exception | None = None  # what eager raises for the call, where a shape-level kernel raised in its place
-    ends: bool = False  # nothing plausible stands in: the run ends here
-    repaired: tuple[tuple[int, tuple[int, ...]], ...] = ()
-
-
-class Recovery(Protocol):
-    """Decides whether a run goes on past what raised."""
-
-    def after_op(self, raised: RaisedOp) -> GoneOn | None:
-        """What stands in for the output of a torch function that raised; None ends the run."""
-
-    def after_module(self, raised: RaisedModule) -> GoneOn | None:
-        """The same for a module whose own code raised."""
+from tb_shapeplugin.tracing.values import trying
 
 
 @dataclass
@@ -124,7 +77,10 @@ class Recorder(TorchFunctionMode):
         self.ops: list[OpFact] = []
         self.failures: list[Failure] = []
         self.error: Exception | None = None  # the last one written down
-        self._withheld: tuple[Exception, Callable[[GoneOn | None], None]] | None = None  # one that a handler of the user may catch
+        self.last_site: Site | None = None  # where it was raised
+        self._withheld: Withheld | None = None
+        self._passing = Passing()
+        self._passed = 0  # ops that are counted in there
         self.running: OpenOp | None = None
         self._native: NativeCall | None = None
         self.reads = Reads(tensors)
@@ -290,7 +246,7 @@ class Recorder(TorchFunctionMode):
         refused_call: OpCall | None = None,
         output: Any = None,
     ) -> Any:
-        if self.stopped or is_value_read(error):
+        if self.stopped or is_value_read(error) or self.has_written(error) or self.is_withheld(error):
             raise error
         call = refused_call or op_call(op_name(func), args, kwargs, self.tensors)
         inputs = [operand.id for operand in call.operands()]
@@ -298,11 +254,12 @@ class Recorder(TorchFunctionMode):
         arguments = named_arguments(func, args, kwargs, inputs, self.tensors)
         source = self.sources.here(frame)
 
-        def write_down(gone_on: GoneOn | None) -> None:
-            self.fail(call, error, source, inputs, arguments, depends, gone_on)
+        at, site = self.modules.current_call, self.site(call.name, source)
 
-        if in_users_try(frame, self.sources.bottom):
-            self._withheld = (error, write_down)
+        def write_down(gone_on: GoneOn | None) -> None:
+            self.fail(call, error, source, inputs, arguments, depends, gone_on, at=at, site=site)
+
+        if self.withholds(error, frame, site, lambda: write_down(None)):
             raise error
         if self.recovery is None:
             write_down(None)
@@ -311,9 +268,7 @@ class Recorder(TorchFunctionMode):
         if answer is not None and answer.error is None:  # eager doesn't raise: no failure
             self._write(func, args, kwargs, answer.output, OpenOp(op_name(func)), frame)
             return answer.output
-        raised = RaisedOp(
-            func, args, kwargs, call, error, len(self.failures), answer.error if answer else None, refused_call is not None, output
-        )
+        raised = RaisedOp(func, args, kwargs, call, error, site, answer.error if answer else None, refused_call is not None, output)
         gone_on = self.recovery.after_op(raised)
         write_down(gone_on)
         if gone_on is None or gone_on.ends:
@@ -322,6 +277,8 @@ class Recorder(TorchFunctionMode):
 
     def _second_opinion(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Answer | None:
         """What eager does where a shape-level kernel raised: told by stand-ins, by real values where it accepts or can't be asked so."""
+        if getattr(func, "__name__", "") in ("backward", "grad"):
+            return None  # stand-ins have no graph to go back through
         answer = ask_eager(func, args, kwargs)
         if self.checks is not None and (answer is None or answer.error is None):
             return self.checks.for_real(func, args, kwargs, error) or answer
@@ -336,9 +293,14 @@ class Recorder(TorchFunctionMode):
         arguments: tuple[tuple[str, str], ...],
         depends: frozenset[int],
         gone_on: GoneOn | None,
-        **facts: Any,
+        *,
+        at: int | None = None,
+        site: Site | None = None,
+        signature: SignatureFact | None = None,
     ) -> None:
-        """Writes down a failed call, and the outputs that stand in for its own."""
+        """Writes down a failed call, and the outputs that stand in for its own; ``at`` and ``site`` where it isn't one of now."""
+        at = self.modules.current_call if at is None else at
+        self.last_site = site or self.site(call.name, source)
         number, op = len(self.failures), len(self.ops)
         assumed_already = bool(self.failures)
         told = gone_on.said if gone_on and gone_on.said else error
@@ -346,14 +308,13 @@ class Recorder(TorchFunctionMode):
             Failure(
                 op=op,
                 call=call,
-                module=self.modules.current_module,
+                module=self.modules.calls[at].module if at >= 0 else -1,
                 error=type(told).__name__,
                 message=str(told).replace("FakeTensor", "Tensor"),  # the user gave no fakes
                 assumed=gone_on.shapes if gone_on else (),
                 alternatives=gone_on.alternatives if gone_on else 1,
                 depends_on=tuple(sorted(depends)),
-                repaired=gone_on.repaired if gone_on else (),
-                **facts,
+                signature=signature,
             )
         )
         outputs = tensors_in(gone_on.output) if gone_on else []
@@ -362,15 +323,49 @@ class Recorder(TorchFunctionMode):
         taint = depends if gone_on and gone_on.certain else depends | {number}
         if taint:
             self.tensors.depends.update(dict.fromkeys(written, taint))
-        self.ops.append(OpFact(call.name, self.modules.current_call, source, tuple(inputs), written, arguments, (), True, assumed_already))
+        self.ops.append(OpFact(call.name, at, source, tuple(inputs), written, arguments, (), True, assumed_already))
         self.error = error
 
-    def saw(self, error: BaseException) -> bool:
-        """Is this an error of a torch function that is written down, on its way up? (Written now if a handler let it through.)"""
-        if self._withheld is not None and self._withheld[0] is error:
-            self._withheld[1](None)
-            self._withheld = None
+    def site(self, op: str, source: int) -> Site:
+        """The site of a call of that op that comes now."""
+        for passed in self.ops[self._passed :]:
+            module = self.modules.path(self.modules.calls[passed.call].module) if passed.call >= 0 else ""
+            self._passing.came(statement(passed.name, self.sources.fact(passed.source)), module)
+        self._passed = len(self.ops)
+        return self._passing.site(statement(op, self.sources.fact(source)), self.modules.path(self.modules.current_module))
+
+    def withholds(self, error: Exception, frame: FrameType | None, site: Site, write_down: Callable[[], None]) -> bool:
+        """May a handler of the user catch what was raised below that frame? Then it is written down only once it came through."""
+        insisted = self.recovery is not None and self.recovery.insists(site)
+        if insisted or not may_be_handled(frame, self.sources.bottom, error):
+            return False
+        self._withheld = Withheld(error, site, write_down)
+        return True
+
+    def has_written(self, error: Exception) -> bool:
+        """Is this the error that was written down last, on its way up?"""
         return self.error is error
+
+    def is_withheld(self, error: Exception) -> bool:
+        """Is this an error that a handler of the user may catch?"""
+        return self._withheld is not None and self._withheld.error is error
+
+    def raised_again(self, error: Exception, by_raise: bool) -> bool:
+        """Did a handler raise this one in place of the error that is withheld? It stands for that one from here on."""
+        withheld = self._withheld
+        if withheld is None or not (withheld.error is error.__cause__ or (by_raise and withheld.error is error.__context__)):
+            return False
+        self._withheld = replace(withheld, error=error)
+        return True
+
+    def came_through(self, error: Exception) -> None:
+        """The error that is withheld came through all handlers: it is written down."""
+        withheld, self._withheld = self._withheld, None
+        if withheld is not None:
+            withheld.write_down()
+            self.error = error
+            if self.recovery is not None:
+                self.recovery.escaped.add(withheld.site)
 
     def stand_in(self, gone_on: GoneOn) -> None:
         """What a module gave in place of its output belongs to the failure written down last inside it."""
@@ -379,17 +374,30 @@ class Recorder(TorchFunctionMode):
         outputs = tuple(self.tensors.add(tensor, producer=failure.op, assumed=True) for tensor in tensors_in(gone_on.output))
         self.ops[failure.op] = replace(op, outputs=op.outputs + outputs)
         self.reads.stood_in(outputs)
-        self.failures[-1] = replace(failure, assumed=gone_on.shapes, repaired=gone_on.repaired)
+        self.failures[-1] = replace(failure, assumed=gone_on.shapes, alternatives=gone_on.alternatives)
         self.tensors.depends.update(dict.fromkeys(outputs, frozenset(failure.depends_on) | {len(self.failures) - 1}))
+
+
+class SendsToRanks(Protocol):
+    """Runs the collectives of a run."""
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
+        """What the call gives."""
 
 
 class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
     """Gathers the aten ops below the running op; ``before`` is told first of each one that writes to operands or draws."""
 
-    def __init__(self, recorder: Recorder, before: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None] | None = None) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        before: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None] | None = None,
+        collectives: SendsToRanks | None = None,
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._recorder = recorder
         self._before = before
+        self._collectives = collectives
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Nothing of ours may raise here: below some of these calls torch can only end the process."""
@@ -404,8 +412,10 @@ class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
         except Exception as fault:
             recorder.stop(fault)
             self._once_more(func, args, kwargs)
+        if op is not None and op.collective and self._collectives is not None:
+            return self._collectives.run(func, args, kwargs, sys._getframe(1))
         result = func(*args, **kwargs)
-        if op is not None and not recorder.stopped:
+        if op is not None and not recorder.stopped and not trying():
             try:
                 self._gather(op, func, args, kwargs, result, sys._getframe(1))
             except Exception as fault:

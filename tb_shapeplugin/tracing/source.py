@@ -9,11 +9,13 @@ import traceback
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Literal, TypeAlias
 
+import numpy as np
 import torch
 
 from tb_shapeplugin.record.trace import SourceFact
+from tb_shapeplugin.tracing.notebooks import cell_number
 
 SourceMode: TypeAlias = Literal["none", "line", "full"]
 
@@ -22,6 +24,8 @@ _OURS = str(Path(__file__).parents[1]) + os.sep
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _SITE = tuple({sysconfig.get_path(kind) + os.sep for kind in ("purelib", "platlib")})
 _LONGEST_CODE = 400
+_NUMPY = os.path.dirname(np.__file__) + os.sep
+_WRAPPERS = ("typing_extensions.py",)  # around functions of torch that are deprecated
 
 
 @functools.cache
@@ -39,9 +43,14 @@ def is_users_file(filename: str) -> bool:
     """Is this file the user's (or a library's on top of torch), rather than torch's, Python's or ours?"""
     if filename.startswith("<"):
         return filename.startswith("<ipython-input")
-    if filename.startswith((_TORCH, _OURS)):
+    if filename.startswith((_TORCH, _OURS, _NUMPY)) or filename.endswith(_WRAPPERS):
         return False
     return not (filename.startswith(_STDLIB) and not _site_of(filename))
+
+
+def is_torchs_file(filename: str) -> bool:
+    """Is this one of torch's own files?"""
+    return filename.startswith(_TORCH)
 
 
 def _is_users(code: CodeType) -> bool:
@@ -112,6 +121,10 @@ class SourceBook:
     def facts(self) -> tuple[SourceFact, ...]:
         """Every interned statement with its text."""
         return tuple(self._fact(*frame) for frame in self._frames)
+
+    def fact(self, index: int) -> SourceFact | None:
+        """One interned statement with its text; None for -1."""
+        return self._fact(*self._frames[index]) if index >= 0 else None
 
     def _fact(self, code: CodeType, instruction: int, line: int, caller: int) -> SourceFact:
         column, end_line, end_column = _columns(code, instruction, line)
@@ -211,36 +224,12 @@ def display_path(filename: str) -> str:
 
     Notebook cells are ``In[12]``.
     """
-    if filename.startswith("<ipython-input-"):
-        return f"In[{filename.removeprefix('<ipython-input-').partition('-')[0]}]"
+    cell = cell_number(filename)
+    if cell is not None:
+        return f"In[{cell}]"
     candidates = (_site_of(filename), _git_top(os.path.dirname(filename)), os.getcwd() + os.sep)
     roots = [root for root in candidates if root and filename.startswith(root)]
     return filename[len(max(roots, key=len)) :].replace(os.sep, "/") if roots else os.path.basename(filename)
-
-
-def in_users_try(frame: FrameType | None, bottom: CodeType) -> bool:
-    """Would a handler of the user catch an exception raised above that frame? (Decided by the statements' text.)"""
-    while frame is not None and frame.f_code is not bottom:
-        if _is_users(frame.f_code) and any(first <= frame.f_lineno <= last for first, last in _guarded_lines(frame.f_code.co_filename)):
-            return True
-        frame = frame.f_back
-    return False
-
-
-@functools.lru_cache(maxsize=256)
-def _guarded_lines(filename: str) -> tuple[tuple[int, int], ...]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):
-        return ()
-    guarded = [node.body for node in ast.walk(tree) if (isinstance(node, ast.Try) and node.handlers) or _suppresses(node)]
-    return tuple((body[0].lineno, body[-1].end_lineno or body[-1].lineno) for body in guarded)
-
-
-def _suppresses(node: ast.AST) -> TypeGuard[ast.With]:
-    """Is this a ``with contextlib.suppress(…)``?"""
-    calls = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
-    return any(isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "suppress" for call in calls)
 
 
 def error_text(error: BaseException) -> str:

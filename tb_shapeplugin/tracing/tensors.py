@@ -40,7 +40,7 @@ class TensorBook:
     def __init__(self) -> None:
         self.facts: list[TensorFact] = []
         self.depends: dict[int, frozenset[int]] = {}  # tensor id -> failures whose assumed outputs it comes from
-        self.name_of: Callable[[torch.Tensor], str] = lambda _: ""  # names parameters that come up while a model runs
+        self.name_of: Callable[[torch.Tensor], str] = lambda _: ""  # names what comes up while a model runs
         self._ids: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._storages: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._storage_count = 0
@@ -61,9 +61,8 @@ class TensorBook:
         known = self.known(tensor)
         if known is not None:
             return known
-        if isinstance(tensor, nn.Parameter):
-            return self.add(tensor, kind="parameter", name=self.name_of(tensor))
-        return self.add(tensor, kind="constant")
+        kind: TensorKind = "parameter" if isinstance(tensor, nn.Parameter) else "constant"
+        return self.add(tensor, kind=kind, name=self.name_of(tensor))
 
     def add(
         self, tensor: torch.Tensor, *, kind: TensorKind = "activation", producer: int = -1, name: str = "", assumed: bool = False

@@ -3,32 +3,40 @@
 import contextlib
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
 
 from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.record.site import Site
 from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome, TensorFact, Trace
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import leaves
 from tb_shapeplugin.tracing.checks import Checks
+from tb_shapeplugin.tracing.collectives import Collectives
 from tb_shapeplugin.tracing.compat import is_compiled, is_value_read, original_of, uncompiled_call
+from tb_shapeplugin.tracing.compat_ranks import own_groups
 from tb_shapeplugin.tracing.following import MODULE_CALLS, SCRIPT_CALLS, deeper_nests
 from tb_shapeplugin.tracing.forwards import followed_forwards
 from tb_shapeplugin.tracing.fused_paths import FusedPaths
+from tb_shapeplugin.tracing.going_on import GoneOn, RaisedModule, Recovery
+from tb_shapeplugin.tracing.handlers import may_be_handled
 from tb_shapeplugin.tracing.hidden_fakes import quiet_fakes
 from tb_shapeplugin.tracing.inputs import bound_names, endpoints
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.opaque import Scripted
-from tb_shapeplugin.tracing.python_failures import python_failure
-from tb_shapeplugin.tracing.recorder import AtenRecorder, GoneOn, RaisedModule, Recorder, Recovery
-from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text, in_users_try
+from tb_shapeplugin.tracing.pinned_sizes import PinnedCall
+from tb_shapeplugin.tracing.python_failures import RAISE, python_failure
+from tb_shapeplugin.tracing.recorder import AtenRecorder, Recorder
+from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text
 from tb_shapeplugin.tracing.stack_room import with_room
 from tb_shapeplugin.tracing.subject import Subject
 from tb_shapeplugin.tracing.tensors import TensorBook
+from tb_shapeplugin.tracing.uncompiled import uncompiled
 
 BeforeOp = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None]
 
@@ -52,6 +60,15 @@ class _Opened:
     is_part: bool  # is it the one whose arguments and result are told of?
 
 
+@dataclass(frozen=True)
+class _PythonFailure:
+    """A failure outside torch functions, and the way to write it down."""
+
+    site: Site
+    by_raise: bool  # did the user's own raise or assert end it?
+    write_down: Callable[..., None]
+
+
 class Run:
     """One run of a subject, written down while it lasts."""
 
@@ -65,6 +82,8 @@ class Run:
         stand_ins: Mapping[int, nn.Module] | None = None,
         part: str | None = None,
         faults: Faults | None = None,
+        alone: bool = True,
+        compiled_parts: Container[int] = (),
     ) -> None:
         self.subject = subject
         self._stand_ins = stand_ins or {}  # id of a module that may be called -> the one that runs for it
@@ -80,8 +99,11 @@ class Run:
         self._inputs = endpoints(self._arguments, self.tensors) if part is None else ()
         self.sources = SourceBook(source, BOTTOM)
         self.recorder = Recorder(self.tensors, self.modules, self.sources, recovery, checks, faults)
-        self._aten = AtenRecorder(self.recorder, before_op)
+        self._collectives = Collectives(self.recorder, alone, before_op)
+        self._aten = AtenRecorder(self.recorder, before_op, self._collectives)
         self._outputs: tuple[Endpoint, ...] = ()
+        self._compiled_parts = compiled_parts  # ids of copies whose originals were compiled in place: a copy is not
+        self._pinned: list[PinnedCall] = []
         self._compiled = subject.compiled  # or did it call a module that is?
         self._fused = FusedPaths()
         self._awaited: list[nn.Module | None] = []  # of each open call the module whose forward is yet to come
@@ -98,6 +120,8 @@ class Run:
         """
         output = None
         with contextlib.ExitStack() as stack:
+            stack.enter_context(own_groups())
+            stack.enter_context(uncompiled(self._runs_as_written))
             stack.enter_context(quiet_fakes())
             for context in outer:
                 stack.enter_context(context)
@@ -114,6 +138,8 @@ class Run:
             except Exception as error:
                 self.error = error
             self._spared(self.recorder.settle)
+        for pinned in self._pinned:
+            self._spared(pinned.name_the_op)
         if self.error is None and self._part is None:
             self._spared(lambda: self._tell_outputs(output))
 
@@ -132,11 +158,13 @@ class Run:
 
     def _root(self) -> Any:
         subject = self.subject
+        if subject.compiled:
+            self._runs_as_written(subject.model, subject.args, subject.kwargs, None)
         if isinstance(subject.model, nn.Module):
             return _invoke(subject.model, subject.args, subject.kwargs)
         call = self._spared(lambda: self.modules.enter(0, 0, subject.args, subject.kwargs))
 
-        def invoke(model: Any, *args: Any, **kwargs: Any) -> Any:
+        def invoke(model: Any, /, *args: Any, **kwargs: Any) -> Any:
             return _invoke(model, args, kwargs)
 
         return self._followed(call, invoke, subject.model, subject.args, subject.kwargs)
@@ -144,10 +172,24 @@ class Run:
     def _call(self, run: Callable[..., Any], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called, module = module, self._stand_ins.get(id(module), module)
         original = self._spared(lambda: original_of(module)) or module
-        if self._spared(lambda: is_compiled(module)):
-            self._compiled = True
-            run = run if original is not module else uncompiled_call
+        if original is not module or self._spared(lambda: is_compiled(module)) or id(module) in self._compiled_parts:
+
+            def uncompiled_run(_: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
+                return uncompiled_call(original, *args, **kwargs)
+
+            self._runs_as_written(original, args, kwargs, sys._getframe(2))
+            run = uncompiled_run
         return self._entered(run, module, called, original, args, kwargs)
+
+    def _runs_as_written(self, compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any], caller: FrameType | None) -> None:
+        """What torch.compile made is about to run as it was written: would the code pin a size that is declared variable?"""
+        self._compiled = True
+        pinned = self._spared(lambda: PinnedCall.found(self.recorder, compiled, args, kwargs, caller))
+        if pinned is None:
+            return
+        if pinned.raises is not None:
+            raise pinned.raises
+        self._pinned.append(pinned)
 
     def _script(self, run: Callable[..., Any], scripted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.recorder.scripted(Scripted(run, scripted), args, kwargs)
@@ -158,7 +200,7 @@ class Run:
             self._awaited[-1] = None
             return forward(*args, **kwargs)
 
-        def run(_: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def run(_: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
             return forward(*args, **kwargs)
 
         return self._entered(run, module, module, None, args, kwargs)
@@ -232,21 +274,41 @@ class Run:
     ) -> GoneOn | None:
         recorder = self.recorder
         is_root = self.modules.calls[call].parent < 0
-        guarded = not is_root and in_users_try(self._caller_of(error), BOTTOM)
-        if guarded:
+        known = recorder.has_written(error) or recorder.is_withheld(error)
+        failure = None if known else self._python_failure(call, target, args, kwargs, error)
+        if failure is not None and recorder.raised_again(error, failure.by_raise):
+            failure = None
+        caller = None if is_root else self._caller_of(error)
+        if recorder.is_withheld(error):
+            if may_be_handled(caller, BOTTOM, error):
+                return None
+            recorder.came_through(error)
+        elif failure is not None and recorder.withholds(error, caller, failure.site, failure.write_down):
             return None
-        seen = recorder.saw(error)
         gone_on = None
         if recorder.recovery is not None and isinstance(target, nn.Module):
-            gone_on = recorder.recovery.after_module(RaisedModule(run, target, args, kwargs, error, is_root))
-        if not seen:
-            op, signature = python_failure(error, target, args, kwargs, self.tensors)
-            inputs = [operand.id for operand in op.operands()]
-            source = self.sources.of_traceback(error.__traceback__)
-            recorder.fail(op, error, source, inputs, (), frozenset(), gone_on, signature=signature)
+            site = failure.site if failure is not None else recorder.last_site
+            gone_on = recorder.recovery.after_module(RaisedModule(run, target, args, kwargs, error, site, is_root))
+        if failure is not None:
+            failure.write_down(gone_on)
         elif gone_on is not None:
             recorder.stand_in(gone_on)
         return gone_on
+
+    def _python_failure(self, call: int, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> _PythonFailure:
+        """A failure outside torch functions, in that call of a module; what was guessed before may have led to it."""
+        recorder = self.recorder
+        op, signature = python_failure(error, target, args, kwargs, self.tensors)
+        inputs = [operand.id for operand in op.operands()]
+        source = self.sources.of_traceback(error.__traceback__)
+        guessed = (number for number, failure in enumerate(recorder.failures) if failure.alternatives > 1)
+        depends = self.tensors.depends_on(inputs).union(guessed)
+        site = recorder.site(op.name, source)
+
+        def write_down(gone_on: GoneOn | None = None) -> None:
+            recorder.fail(op, error, source, inputs, (), depends, gone_on, at=call, site=site, signature=signature)
+
+        return _PythonFailure(site, op.name == RAISE, write_down)
 
     def _caller_of(self, error: Exception) -> Any:
         """The frame that called the module whose call is ending."""
@@ -291,7 +353,7 @@ class Run:
             failures=failures,
             inputs=self._inputs,
             outputs=self._outputs,
-            unchecked=(*unchecked, *((_COMPILED,) if self._compiled else ()), *self._fused.notes()),
+            unchecked=(*unchecked, *((_COMPILED,) if self._compiled else ()), *self._fused.notes(), *self._collectives.notes()),
             values=tuple(recorder.reads.facts),
             versions={"python": platform.python_version(), "torch": torch.__version__},
         )

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tb_shapeplugin.tracing.compat import FakeTensorMode, fresh_fake_mode, is_lazy, no_function_modes
+from tb_shapeplugin.tracing.compat import FakeTensorMode, fresh_fake_mode, is_compiled, is_lazy, no_function_modes
 from tb_shapeplugin.tracing.copying import FakeCopy
 from tb_shapeplugin.tracing.inputs import MAKE_TENSOR, Spec
 from tb_shapeplugin.tracing.plain_state import Photograph
@@ -25,6 +25,11 @@ class Twin:
     roots: list[tuple[torch.Tensor, torch.Tensor]]  # each fake with the tensor that it stands for
     originals: list[nn.Module]  # every module that can be reached, those that a function closes over or finds among its globals too
     copies: list[nn.Module]  # theirs, in the same order
+
+    @cached_property
+    def compiled_parts(self) -> frozenset[int]:
+        """Ids of the copies whose originals torch.compile compiles in place; copies forget it."""
+        return frozenset(id(twin) for original, twin in zip(self.originals, self.copies, strict=True) if is_compiled(original))
 
     @cached_property
     def stand_ins(self) -> dict[int, nn.Module]:

@@ -51,6 +51,11 @@ def only_trying() -> Iterator[None]:
         _trials.running = False
 
 
+def trying() -> bool:
+    """Is what this thread runs such a trial?"""
+    return getattr(_trials, "running", False)
+
+
 class Unknowable(Exception):
     """A value that would cost more than the budget, or that no device here holds; shape-level execution ends there."""
 
@@ -160,7 +165,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
 
         With ``assume``, zeros stand in for what a spec or a model without memory doesn't hold; ``assumed`` tells of it.
         """
-        if getattr(_trials, "running", False):
+        if trying():
             raise error
         schema = getattr(func, "_schema", None)  # a torch function has none: numpy's arrays may be written to later
         mutable = schema is not None and schema.is_mutable

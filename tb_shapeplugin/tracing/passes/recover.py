@@ -1,22 +1,21 @@
-"""Going on past a failing call: its output is assumed, and re-runs choose among the alternatives by the fewest further failures."""
+"""Going on past what raised: an output is assumed in its place, one of several alternatives as the reading says."""
 
 import itertools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
 
-from tb_shapeplugin.ops.rules import gives
-from tb_shapeplugin.record.trace import Failure, Trace
+from tb_shapeplugin.ops.rules import gives, requires
+from tb_shapeplugin.record.site import Site, Statement
 from tb_shapeplugin.record.values import Shape
 from tb_shapeplugin.tracing.arguments import leaves, tensors_in
 from tb_shapeplugin.tracing.compat import no_function_modes
 from tb_shapeplugin.tracing.eager import writes_first_operand
 from tb_shapeplugin.tracing.following import MODULE_CALLS
-from tb_shapeplugin.tracing.recorder import GoneOn, RaisedModule, RaisedOp
+from tb_shapeplugin.tracing.going_on import GoneOn, RaisedModule, RaisedOp
 from tb_shapeplugin.tracing.substitution import substituted
 from tb_shapeplugin.tracing.tensors import shape_of
 from tb_shapeplugin.tracing.values import only_trying
@@ -26,20 +25,42 @@ _NEVER = {"__get__", "__bool__", "item", "__index__", "__len__", "size", "tolist
 _RECOVERABLE = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
 _MOST_REPAIRS = 400
 _MOST_PAIRS = 120
-_LARGEST_EAGER = 1 << 24  # elements that asking eager may at most compute on
-_CHECKED_FIRST = ("linear", "matmul", "conv", "bmm", "mm")  # these compare sizes before they compute, at any size
+_MOST_CALLS = 2000
+# Kinds whose wrong size is summed over: what comes out is as large whichever side is right.
+_SURE = ("linear_in_features", "conv_channels", "matmul_dims", "rnn_input", "attn_layout", "index_range", "dtype", "device")
+
+
+# Which alternative is taken where a call fails, by its site or, for all modules that run it, its statement; elsewhere it is the first.
+Choice: TypeAlias = Mapping[Site | Statement, int]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a run that fails is to be read; ``insists`` holds calls in a try of the user whose handler lets their error through."""
+
+    choice: Choice = field(default_factory=dict)
+    insists: frozenset[Site] = frozenset()
+
+    def alternative(self, site: Site | None) -> int:
+        """The number of the alternative that is taken at a site."""
+        return 0 if site is None else self.choice.get(site, self.choice.get(site.statement, 0))
 
 
 @dataclass
 class GoOn:
     """A Recovery that assumes outputs: by the rules of ops, else by the smallest change of operands that makes the call run.
 
-    With ``go_on=False`` it only asks eager for its words. ``choice`` says which alternative to take at which failure, by the
-    failure's number; elsewhere it is the first.
+    With ``go_on=False`` it only asks eager for its words. The run leaves in ``escaped`` where a handler of the user let an error through.
     """
 
-    choice: dict[int, int] = field(default_factory=dict)
+    reading: Reading = Reading()
     go_on: bool = True
+    escaped: set[Site] = field(default_factory=set)
+    _calls_left: int = _MOST_CALLS  # of modules, to find inputs that one accepts
+
+    def insists(self, site: Site) -> bool:
+        """Is the run to go on there although the user's code has a handler around it?"""
+        return site in self.reading.insists
 
     def after_op(self, raised: RaisedOp) -> GoneOn | None:
         """What stands in for the output of a torch function that raised; None where nothing plausible is found."""
@@ -47,18 +68,18 @@ class GoOn:
         tensors = tensors_in((raised.args, raised.kwargs))
         if name in _NEVER or not isinstance(raised.error, _RECOVERABLE) or not tensors:
             return None
+        like = _alike(tensors)
         if raised.let_through and self.go_on:
-            return GoneOn(raised.output, tuple(shape_of(t) for t in tensors_in(raised.output)))
+            return GoneOn(_of_dtype(raised.output, like), tuple(shape_of(t) for t in tensors_in(raised.output)))
         said = raised.said if isinstance(raised.said, _RECOVERABLE) and not isinstance(raised.said, NotImplementedError) else None
         ended = GoneOn(None, (), said=said, ends=True)
         if not self.go_on:
             return ended
-        like = next((t for t in tensors if t.is_floating_point()), tensors[0])
         options = [GoneOn(_shaped_as(name, shapes, like, raised), shapes) for shapes in gives(raised.call)] or list(_repaired_calls(raised))
         if not options:
             return ended
-        taken = options[min(self.choice.get(raised.number, 0), len(options) - 1)]
-        certain = len(options) == 1 and taken.certain
+        taken = options[min(self.reading.alternative(raised.site), len(options) - 1)]
+        certain = len(options) == 1 and taken.certain and _is_sure(raised)
         return replace(taken, alternatives=len(options), certain=certain, said=said)
 
     def after_module(self, raised: RaisedModule) -> GoneOn | None:
@@ -69,15 +90,42 @@ class GoOn:
             return self._on_changed_inputs(raised)
 
     def _on_changed_inputs(self, raised: RaisedModule) -> GoneOn | None:
+        """The output on changed inputs; where it has the shape of the changed one, that of the input as it came is an alternative."""
+        size = sum(1 for _ in raised.module.modules())
         for changed, original, args, kwargs in _changed_inputs(raised):
+            self._calls_left -= size
+            if self._calls_left < 0:
+                return None
             try:
                 with only_trying(), MODULE_CALLS.paused():
                     output = raised.run(raised.module, *args, **kwargs)
             except Exception:
                 continue
-            shapes = tuple(shape_of(tensor) for tensor in tensors_in(output))
-            return GoneOn(output, shapes, certain=False, repaired=((original, shape_of(changed)),))
+            options = [output]
+            if isinstance(output, torch.Tensor) and output.shape == changed.shape and output.dim() == original.dim():
+                options.insert(0, torch.zeros(tuple(original.shape), dtype=output.dtype, device=output.device))
+            taken = options[min(self.reading.alternative(raised.site), len(options) - 1)]
+            shapes = tuple(shape_of(tensor) for tensor in tensors_in(taken))
+            return GoneOn(taken, shapes, alternatives=len(options), certain=False)
         return None
+
+
+def _is_sure(raised: RaisedOp) -> bool:
+    """Is what the call would have given known, since only a size is wrong that its output doesn't carry?"""
+    clash = requires(raised.call)
+    return clash is not None and clash.kind in _SURE
+
+
+def _alike(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """The operand whose dtype and device the result would most likely have: a parameter rather than an activation."""
+    floating = [tensor for tensor in tensors if tensor.is_floating_point()] or tensors
+    return next((tensor for tensor in floating if isinstance(tensor, nn.Parameter)), floating[0])
+
+
+def _of_dtype(output: Any, like: torch.Tensor) -> Any:
+    """What a shape-level kernel gave, floating results in the dtype of a tensor: the kernel went by the operand that is refused."""
+    wrong = [t for t in tensors_in(output) if t.is_floating_point() and like.is_floating_point() and t.dtype != like.dtype]
+    return substituted(output, {id(t): torch.zeros(tuple(t.shape), dtype=like.dtype, device=t.device) for t in wrong})
 
 
 def _shaped_as(name: str, shapes: tuple[Shape, ...], like: torch.Tensor, raised: RaisedOp) -> Any:
@@ -137,73 +185,35 @@ def _operand_changes(tensor: torch.Tensor, sizes: list[int]) -> Iterator[tuple[f
         yield 2 + extra, tensor, (*shape[:-2], shape[-1], shape[-2]), tensor.dtype
 
 
-def _changed_inputs(raised: RaisedModule) -> Iterator[tuple[torch.Tensor, int, tuple[Any, ...], dict[str, Any]]]:
-    """The module's inputs with one tensor's one or two dims set to sizes that its parameters or attributes carry."""
+def _changed_inputs(raised: RaisedModule) -> Iterator[tuple[torch.Tensor, torch.Tensor, tuple[Any, ...], dict[str, Any]]]:
+    """A changed tensor, the one it stands for, and the module's arguments with it.
+
+    First a leading axis on all tensors: a batch may be missing. Then of one tensor a dim set to a size that the module's parameters or
+    attributes carry, other axes, two dims.
+    """
+    tensors = _unique(tensors_in((raised.args, raised.kwargs)))
+    batched = {id(tensor): tensor.new_zeros((1, *tensor.shape)) for tensor in tensors}
+    if tensors:
+        yield batched[id(tensors[0])], tensors[0], *substituted((raised.args, raised.kwargs), batched)
     own = [size for p in raised.module.parameters() for size in shape_of(p)]
     sizes = list(dict.fromkeys([*own, *_integers([v for k, v in vars(raised.module).items() if not k.startswith("_")])]))
-    for position, tensor in enumerate(_unique(tensors_in((raised.args, raised.kwargs)))[:3]):
-        shape = list(tensor.shape)
-        single = [(axis, size) for axis in reversed(range(len(shape))) for size in sizes if size != shape[axis]]
-        pairs = [(a, b) for a, b in itertools.combinations(single, 2) if a[0] != b[0]]
-        if len(pairs) > _MOST_PAIRS:
-            pairs = [((i, size), (j, size)) for i, j in itertools.combinations(range(len(shape)), 2) for size in sizes]
-        for change in [*((s,) for s in single), *pairs]:
-            changed = list(shape)
-            for axis, size in change:
-                changed[axis] = size
-            other = torch.zeros(changed, dtype=tensor.dtype, device=tensor.device)
-            args, kwargs = substituted((raised.args, raised.kwargs), {id(tensor): other})
-            yield other, position, args, kwargs
+    for tensor in tensors[:3]:
+        for shape in _changed_shapes(shape_of(tensor), sizes):
+            other = tensor.new_zeros(shape)
+            yield other, tensor, *substituted((raised.args, raised.kwargs), {id(tensor): other})
 
 
-Rerun = Callable[[GoOn], Trace]
+def _changed_shapes(shape: Shape, sizes: list[int]) -> Iterator[Shape]:
+    single = [(axis, size) for axis in reversed(range(len(shape))) for size in sizes if size != shape[axis]]
+    yield from (_with(shape, (change,)) for change in single)
+    yield from ((*shape[:axis], *shape[axis + 1 :]) for axis in range(len(shape)) if shape[axis] == 1)
+    yield from ((*shape[:axis], 1, *shape[axis:]) for axis in range(1, min(len(shape), 4) + 1))
+    pairs = [(a, b) for a, b in itertools.combinations(single, 2) if a[0] != b[0]]
+    if len(pairs) > _MOST_PAIRS:
+        pairs = [((i, size), (j, size)) for i, j in itertools.combinations(range(len(shape)), 2) for size in sizes]
+    yield from (_with(shape, pair) for pair in pairs)
 
 
-def diagnose(rerun: Rerun, passes: int = 64, seconds: float = 10.0) -> Trace:
-    """Re-runs with other alternatives and keeps the reading with the fewest failures.
-
-    A failure is called caused by an earlier one only if it vanishes under an equally plausible alternative of that one.
-    """
-    deadline = time.monotonic() + seconds
-    best = rerun(GoOn())
-    choice: dict[int, int] = {}
-    seen = [best]
-    position = 0
-    while position < len(best.failures):
-        failure = best.failures[position]
-        if failure.alternatives > 1 and any(position in later.depends_on for later in best.failures):
-            for other in range(1, min(failure.alternatives, 8)):
-                if len(seen) >= passes or time.monotonic() > deadline:
-                    return _with_causes(best, seen)
-                tried = {**choice, position: other}
-                trace = rerun(GoOn(tried))
-                seen.append(trace)
-                if len(trace.failures) < len(best.failures) and _reached_as_far(trace, best):
-                    best, choice = trace, tried
-        position += 1
-    return _with_causes(best, seen)
-
-
-def _reached_as_far(trace: Trace, best: Trace) -> bool:
-    """Did the run end no earlier than the best one did? (A run whose last failure has no outputs ended there.)"""
-    return not _ended_early(trace) or _ended_early(best)
-
-
-def _ended_early(trace: Trace) -> bool:
-    return not trace.outputs
-
-
-def _site(failure: Failure, trace: Trace) -> tuple[str, str, int, str]:
-    source = trace.sources[trace.ops[failure.op].source] if trace.ops[failure.op].source >= 0 else None
-    module = trace.modules[failure.module].path if failure.module >= 0 else ""
-    return failure.call.name, source.file if source else "", source.line if source else 0, module
-
-
-def _with_causes(best: Trace, seen: list[Trace]) -> Trace:
-    """Marks the failures that some other reading doesn't have as caused by the first failure that they come from."""
-    whole = [{_site(failure, trace) for failure in trace.failures} for trace in seen if not _ended_early(trace)]
-    failures = []
-    for failure in best.failures:
-        vanishes = failure.depends_on and any(_site(failure, best) not in sites for sites in whole)
-        failures.append(replace(failure, caused_by=failure.depends_on[0]) if vanishes else failure)
-    return replace(best, failures=tuple(failures))
+def _with(shape: Shape, changes: tuple[tuple[int, int], ...]) -> Shape:
+    new = dict(changes)
+    return tuple(new.get(axis, size) for axis, size in enumerate(shape))
