@@ -1,10 +1,12 @@
 """Rules of scaled dot-product attention and multi-head attention."""
 
+from collections.abc import Iterator
+
 from tb_shapeplugin.ops.broadcasting import clashing_dims, combined, expand_clash
-from tb_shapeplugin.ops.reading import Unreadable, axes_text, rank, tensor
+from tb_shapeplugin.ops.reading import Unreadable, axes_text, distinct, rank, tensor
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of
 from tb_shapeplugin.record.finding import Clash
-from tb_shapeplugin.record.values import OpCall, Operand
+from tb_shapeplugin.record.values import OpCall, Operand, Shape
 
 
 def layout_clash(word: str, a: Operand, dim: int, b: Operand, other_dim: int, a_name: str, b_name: str) -> Clash | None:
@@ -25,7 +27,10 @@ def _sdpa_requires(call: OpCall) -> Clash | None:
     clash = clash or layout_clash("length", value, value.ndim - 2, key, key.ndim - 2, "value", "key")
     if clash:
         return clash
-    for a, b, a_name, b_name in ((key, query, "key", "query"), (value, query, "value", "query")):
+    pairs = [(key, query, "key", "query"), (value, query, "value", "query")]
+    if not _is_grouped(call):
+        pairs.append((value, key, "value", "key"))
+    for a, b, a_name, b_name in pairs:
         for dim, other in clashing_dims(a.shape[:-2], b.shape[:-2]):
             if _is_grouped(call) and dim == a.ndim - 3 and a.shape[dim] and b.shape[other] % a.shape[dim] == 0:
                 continue
@@ -47,7 +52,7 @@ def _is_grouped(call: OpCall) -> bool:
 
 
 # F.multi_head_attention_forward takes (length, batch, width) or (length, width), whatever batch_first says.
-_EMBED_DIM, _HEADS, _OUT_WEIGHT, _PADDING_MASK, _NEED_WEIGHTS, _MASK, _SEPARATE = 3, 4, 11, 14, 15, 16, 17
+_EMBED_DIM, _HEADS, _BIAS_K, _ZERO, _OUT_WEIGHT, _PADDING_MASK, _NEED_WEIGHTS, _MASK, _SEPARATE = 3, 4, 7, 9, 11, 14, 15, 16, 17
 
 
 def _mha_requires(call: OpCall) -> Clash | None:
@@ -87,7 +92,7 @@ def _masks(call: OpCall, query: Operand, key: Operand) -> Clash | None:
     mask, padding = call.operand(_MASK, "attn_mask"), call.operand(_PADDING_MASK, "key_padding_mask")
     if mask is not None and mask.ndim not in (2, 3):
         told = f"attn_mask {mask} has {axes_text(mask.ndim)}, it takes 2 (length, source length), or 3 with one mask per head"
-        return rank(mask, 2, told)
+        return _mask_axes(mask, 2, told)
     if mask is not None:
         heads = batch * call.integer(_HEADS, "num_heads", 1)
         want: tuple[int, ...] = (length, source) if mask.ndim == 2 else (heads, length, source)
@@ -97,9 +102,13 @@ def _masks(call: OpCall, query: Operand, key: Operand) -> Clash | None:
     if padding is not None:
         want = (batch, source) if query.ndim == 3 else (source,)
         if padding.ndim != len(want):
-            return rank(padding, len(want), f"key_padding_mask {padding} has {axes_text(padding.ndim)}, it takes {len(want)}")
+            return _mask_axes(padding, len(want), f"key_padding_mask {padding} has {axes_text(padding.ndim)}, it takes {len(want)}")
         return _mask_clash(padding, want, ("batch", "length")[-len(want) :], "key_padding_mask")
     return None
+
+
+def _mask_axes(mask: Operand, want: int, told: str) -> Clash:
+    return Clash("mask_shape", {"ndim": mask.ndim}, {"ndim": want}, operand=mask.id, words=told)
 
 
 def _mask_clash(mask: Operand, want: tuple[int, ...], words: tuple[str, ...], name: str) -> Clash | None:
@@ -115,12 +124,23 @@ def _mha_gives(call: OpCall) -> tuple[Outputs, ...]:
     weight = call.operand(_OUT_WEIGHT, "out_proj_weight")
     if weight is None or query.ndim not in (2, 3):
         raise Unreadable("attention without out_proj")
-    output = (*query.shape[:-1], weight.shape[0])
+    outputs = distinct(_mha_readings(query, key, weight.shape[0]))
     if call.get(_NEED_WEIGHTS, "need_weights", True) is not True:
-        return ((output,),)
+        return any_of(outputs)
     heads = () if call.kwargs.get("average_attn_weights", True) is True else (call.integer(_HEADS, "num_heads", 1),)
-    batch = query.shape[1:2] if query.ndim == 3 else ()
-    return ((output, (*batch, *heads, query.shape[0], key.shape[0])),)
+    more = (call.operand(_BIAS_K, "bias_k") is not None) + (call.get(_ZERO, "add_zero_attn", False) is True)  # keys of its own
+    return tuple((output, (*output[1:-1], *heads, query.shape[0], key.shape[0] + more)) for output in outputs)
+
+
+def _mha_readings(query: Operand, key: Operand, width: int) -> Iterator[Shape]:
+    """As wide as the weights are, in the query's batch, or in the key's where that one was meant; or as wide as the query is."""
+    lead = query.shape[:-1]
+    if query.ndim == key.ndim == 3 and lead[1] != key.shape[1]:
+        others = ((lead[0], key.shape[1]), lead)
+        yield from ((*kept, width) for kept in (others if lead[1] == 1 else others[::-1]))
+    else:
+        yield (*lead, width)
+    yield query.shape
 
 
 RULES.register("scaled_dot_product_attention")(Rule(_sdpa_requires, _sdpa_gives))

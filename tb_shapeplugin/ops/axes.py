@@ -1,7 +1,6 @@
-"""Rules of ops that move, add, drop or repeat axes: permute, transpose, squeeze, unsqueeze, expand, repeat."""
+"""Rules of ops that move, add or drop axes, and of taking them apart: permute, transpose, squeeze, unsqueeze, unpacking."""
 
-from tb_shapeplugin.ops.broadcasting import expand_clash
-from tb_shapeplugin.ops.reading import Unreadable, axes_text, axis_missing, listed, numbers, rank, replaced, tensor, wrapped
+from tb_shapeplugin.ops.reading import Unreadable, axes_text, axis_missing, listed, numbers, rank, tensor, wrapped
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, one
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall, Operand, Shape
@@ -108,46 +107,44 @@ def _unsqueeze_gives(call: OpCall) -> tuple[Outputs, ...]:
     return one((*x.shape[:at], 1, *x.shape[at:]))
 
 
-def _expand_target(call: OpCall) -> tuple[Operand, Shape, int]:
+def _vectors_requires(call: OpCall) -> Clash | None:
+    """cartesian_prod takes vectors, block_diag matrices at most."""
+    most = 1 if call.short_name == "cartesian_prod" else 2
+    odd = next((operand for operand in call.operands() if operand.ndim > most), None)
+    return rank(odd, most, f"{odd} has {axes_text(odd.ndim)}, it takes at most {most}") if odd else None
+
+
+def _mt_requires(call: OpCall) -> Clash | None:
     x = tensor(call, 0, "input")
-    if call.short_name == "expand_as":
-        other = tensor(call, 1, "other")
-        return x, other.shape, other.id
-    return x, listed(call, 1, "size"), -1
+    return rank(x, 2, f"its input {x} has {axes_text(x.ndim)}, {call.short_name} takes at least 2") if x.ndim < 2 else None
 
 
-def _expand_requires(call: OpCall) -> Clash | None:
-    return expand_clash(*_expand_target(call))
+def _turned(call: OpCall) -> tuple[Operand, tuple[int, ...]]:
+    dims = numbers(call.get(2, "dims", (0, 1)))
+    if len(dims) != 2:
+        raise Unreadable(f"{call.name} in {len(dims)} axes")
+    return tensor(call, 0, "input"), dims
 
 
-def _expand_gives(call: OpCall) -> tuple[Outputs, ...]:
-    x, target, _ = _expand_target(call)
-    lead = len(target) - x.ndim
-    return one(tuple(x.shape[at - lead] if size == -1 and at >= lead else size for at, size in enumerate(target)))
+def _rot90_requires(call: OpCall) -> Clash | None:
+    x, dims = _turned(call)
+    return axis_missing(call, x, *dims)
 
 
-def _repeat_requires(call: OpCall) -> Clash | None:
-    x, counts = tensor(call, 0, "input"), listed(call, 1, "repeats")
-    if len(counts) < x.ndim:
-        words = f"its input {x} has {axes_text(x.ndim)}, the counts {counts} are for {len(counts)} at most"
-        return rank(x, len(counts), words)
-    return None
+def _rot90_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, dims = _turned(call)
+    return one(swapped(x.shape, *dims) if call.integer(1, "k", 1) % 2 else x.shape)
 
 
-def _repeat_gives(call: OpCall) -> tuple[Outputs, ...]:
-    x, counts = tensor(call, 0, "input"), listed(call, 1, "repeats", "dims")
-    if len(counts) < x.ndim:  # tile fills up the counts, repeat would have raised
-        counts = (1,) * (x.ndim - len(counts)) + counts
-    sizes = (1,) * (len(counts) - x.ndim) + x.shape
-    return one(tuple(size * count for size, count in zip(sizes, counts, strict=True)))
+def unpacking_clash(got: int, expected: int) -> Clash:
+    """The clash of a statement that takes another number of values apart than there are.
 
-
-def _repeat_interleave_gives(call: OpCall) -> tuple[Outputs, ...]:
-    x, count, dim = tensor(call, 0, "input"), call.get(1, "repeats"), call.get(2, "dim")
-    if not isinstance(count, int) or not isinstance(dim, int):
-        raise Unreadable("the output's size depends on values, or is flat")
-    at = wrapped(dim, x.ndim)
-    return one(replaced(x.shape, at, x.shape[at] * count))
+    Example:
+        >>> unpacking_clash(1, 2).words
+        'there is 1 value, the code takes 2 apart'
+    """
+    words = f"there {'is 1 value' if got == 1 else f'are {got} values'}, the code takes {expected} apart"
+    return Clash("rank", {"values": got}, {"values": expected}, words=words)
 
 
 def _unpack_requires(call: OpCall) -> Clash | None:
@@ -157,21 +154,18 @@ def _unpack_requires(call: OpCall) -> Clash | None:
     if not isinstance(expected, int) or not isinstance(got, int):
         return None
     if not isinstance(value, Operand) or value.ndim != got:
-        words = f"there are {got} values, the code takes {expected} apart"
-        return Clash("rank", {"ndim": got}, {"ndim": expected}, words=words)
+        return unpacking_clash(got, expected)
     return rank(value, expected, f"{value} has {axes_text(got)}, the code takes {expected} apart")
 
 
 RULES.register("unpack")(Rule(_unpack_requires))
 RULES.register("permute")(Rule(_permute_requires, _permute_gives))
-RULES.register("transpose", "swapaxes", "swapdims")(Rule(_transpose_requires, _transpose_gives))
-RULES.register("t")(Rule(_t_requires, _t_gives))
+RULES.register("transpose", "swapaxes", "swapdims", "transpose_", "swapaxes_", "swapdims_")(Rule(_transpose_requires, _transpose_gives))
+RULES.register("t", "t_")(Rule(_t_requires, _t_gives))
 RULES.register("T")(Rule(gives=_t_gives))
-RULES.register("mT", "adjoint")(Rule(gives=_mt_gives))
+RULES.register("mT", "mH", "adjoint")(Rule(_mt_requires, _mt_gives))
+RULES.register("cartesian_prod", "block_diag")(Rule(_vectors_requires))
+RULES.register("rot90")(Rule(_rot90_requires, _rot90_gives))
 RULES.register("movedim", "moveaxis")(Rule(_movedim_requires, _movedim_gives))
-RULES.register("squeeze")(Rule(_squeeze_requires, _squeeze_gives))
-RULES.register("unsqueeze")(Rule(_unsqueeze_requires, _unsqueeze_gives))
-RULES.register("expand", "expand_as", "broadcast_to")(Rule(_expand_requires, _expand_gives))
-RULES.register("repeat")(Rule(_repeat_requires, _repeat_gives))
-RULES.register("tile")(Rule(gives=_repeat_gives))
-RULES.register("repeat_interleave")(Rule(gives=_repeat_interleave_gives))
+RULES.register("squeeze", "squeeze_")(Rule(_squeeze_requires, _squeeze_gives))
+RULES.register("unsqueeze", "unsqueeze_")(Rule(_unsqueeze_requires, _unsqueeze_gives))

@@ -3,9 +3,11 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from tb_shapeplugin.ops.reading import axes_text, distinct
+from tb_shapeplugin.ops.reading import axes_text, distinct, product
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import Operand, Shape
+
+_MOST = 8  # readings that are told apart
 
 
 def clashing_dims(a: Shape, b: Shape) -> Iterator[tuple[int, int]]:
@@ -23,16 +25,27 @@ def clashing_dims(a: Shape, b: Shape) -> Iterator[tuple[int, int]]:
 def combined(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
     """The broadcast shape; where dims clash, one reading for each side, the first operand's first, at most 8.
 
+    Where the operands have different numbers of axes, too, the larger one's own shape comes first, of equally large ones that
+    with fewer axes: an axis that was forgotten or added by mistake would otherwise grow with every op behind it.
+
     Example:
-        >>> combined([(4, 1, 5), (3, 1)]), combined([(4, 48), (4, 24)])
-        (((4, 3, 5),), ((4, 48), (4, 24)))
+        >>> combined([(4, 1, 5), (3, 1)]), combined([(4, 48), (4, 24)]), combined([(8, 6, 1), (8, 6)])[0]
+        (((4, 3, 5),), ((4, 48), (4, 24)), (8, 6))
     """
     ndim = max(map(len, shapes), default=0)
     choices: list[list[int]] = []
     for back in range(ndim, 0, -1):
         sizes = [shape[-back] for shape in shapes if len(shape) >= back]
         choices.append(list(dict.fromkeys(size for size in sizes if size != 1)) or [1])
-    return distinct(itertools.product(*choices))
+    own: list[Shape] = []
+    if any(len(choice) > 1 for choice in choices) and len({len(shape) for shape in shapes if shape}) > 1:
+        own = sorted(filter(None, shapes), key=lambda shape: (-product(shape), len(shape)))
+    return distinct((*(_filled(shape, choices) for shape in own), *itertools.islice(itertools.product(*choices), _MOST)))
+
+
+def _filled(shape: Shape, choices: list[list[int]]) -> Shape:
+    """The shape with the axes that are 1 as long as the others' are."""
+    return tuple(choice[0] if size == 1 else size for size, choice in zip(shape, choices[-len(shape) :], strict=True))
 
 
 def broadcast_clash(a: Operand, b: Operand, kind: str = "broadcast", word: str = "size") -> Clash | None:

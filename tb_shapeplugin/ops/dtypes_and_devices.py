@@ -1,5 +1,8 @@
 """What holds for the dtypes and devices of operands, whatever their shapes."""
 
+from collections.abc import Iterable
+
+from tb_shapeplugin.ops import dtype_needs as needs
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall, Operand
 
@@ -7,26 +10,8 @@ _BITS = {
     "float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex32": 32, "complex64": 64, "complex128": 128,
     "bool": 8, "uint8": 8, "int8": 8, "int16": 16, "int32": 32, "int64": 64,
 }  # fmt: skip
-
-# Ops that take only operands of one dtype, most others promote; with the positions that count, where not all do.
-_ALL: tuple[int, ...] = ()
-_ONE_DTYPE: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("linear", "bilinear", "matmul", "__matmul__", "__rmatmul__", "mm", "spmm", "bmm", "mv", "dot"), _ALL),
-    **dict.fromkeys(("addmm", "baddbmm"), _ALL),
-    **dict.fromkeys((f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)), _ALL),
-    **dict.fromkeys(("einsum", "lerp"), _ALL),
-    "scaled_dot_product_attention": (0, 1, 2),
-    **dict.fromkeys(("index_add", "index_add_", "index_copy", "index_copy_"), (0, 3)),
-}
-_WRITTEN = {"__setitem__": 2, "scatter": 3, "scatter_": 3, "scatter_add": 3, "scatter_add_": 3, "masked_scatter": 2, "masked_scatter_": 2}
-# Where an op takes indices, what they are called, and the dtypes that it takes them in.
-_LONG, _INTS = ("int64",), ("int64", "int32")
-_INDICES: dict[str, tuple[int, str, tuple[str, ...]]] = {
-    "embedding": (0, "input", _INTS),
-    "index_select": (2, "index", _INTS),
-    **dict.fromkeys(("gather", "scatter", "scatter_", "scatter_add", "scatter_add_"), (2, "index", _LONG)),
-    **dict.fromkeys(("cross_entropy", "nll_loss"), (1, "target", _LONG)),
-}
+_RANK = ("bool", "int", "float", "complex")  # what promotion goes up by
+_BRACKETS = ("__getitem__", "__setitem__", "index_put", "index_put_")
 
 
 def bits_of(dtype: str) -> int | None:
@@ -50,33 +35,47 @@ def family_of(dtype: str) -> str:
     return next((name for name in ("float", "complex", "int", "bool") if name in plain or dtype == name), dtype)
 
 
+def sized(dtype: str) -> dict[str, int]:
+    """A dtype as the field's number: its bits, under the word of its family.
+
+    Example:
+        >>> sized("int32")
+        {'int_bits': 32}
+    """
+    return {f"{family_of(dtype)}_bits": bits_of(dtype) or 0}
+
+
 def different_dtypes(faulty: Operand, other: Operand, told: str = "") -> Clash:
     """The clash of two dtypes; the numbers are their bits."""
-    got, want = bits_of(faulty.dtype) or 0, bits_of(other.dtype) or 0
     words = told or f"{faulty} is {faulty.dtype}, {other} is {other.dtype}"
-    got_word, want_word = f"{family_of(faulty.dtype)}_bits", f"{family_of(other.dtype)}_bits"
-    return Clash("dtype", {got_word: got}, {want_word: want}, operand=faulty.id, other=other.id, words=words)
+    return Clash("dtype", sized(faulty.dtype), sized(other.dtype), operand=faulty.id, other=other.id, words=words)
+
+
+def _instead(operand: Operand, dtype: str, words: str) -> Clash:
+    return Clash("dtype", sized(operand.dtype), sized(dtype), operand=operand.id, words=words)
 
 
 def dtype_clash(call: OpCall) -> Clash | None:
-    """The clash of operands whose dtypes the op doesn't take together, None where it does or nobody knows."""
-    short = call.short_name
-    if short in _ONE_DTYPE:
-        operands = _compared(call, _ONE_DTYPE[short])
-        fixed = next((operand for operand in operands if operand.kind in ("parameter", "buffer")), operands[0] if operands else None)
-        odd = next((operand for operand in operands if fixed and operand.dtype != fixed.dtype), None)
-        return different_dtypes(odd, fixed) if odd and fixed else None
-    if short in _INDICES:
-        position, name, taken = _INDICES[short]
-        index = call.operand(position, name)
-        if index is not None and index.dtype not in taken and not _is_probabilities(call, index):
-            words = f"the {'target' if name == 'target' else 'index'} {index} is {index.dtype}, it has to be int64"
-            return Clash("dtype", {f"{family_of(index.dtype)}_bits": bits_of(index.dtype) or 0}, {"int_bits": 64}, index.id, words=words)
-    if short in _WRITTEN:
-        target, source = call.operand(0, "input"), call.get(_WRITTEN[short], "src")
-        if target and isinstance(source, Operand) and source.ndim and source.dtype != target.dtype:
-            return different_dtypes(source, target, f"{source} is written into {target}, their dtypes differ")
-    return None
+    """The clash of operands whose dtypes the op may not take (together); eager has the last word.
+
+    Example:
+        >>> x, weight = Operand(0, (2, 4), "float64"), Operand(1, (3, 4), "float32", kind="parameter")
+        >>> dtype_clash(OpCall("torch.nn.functional.linear", (x, weight))).got
+        {'float_bits': 64}
+    """
+    questions = (_picking, _indexing, _written, _one_family, _unequal)
+    return next((clash for question in questions if (clash := question(call))), None)
+
+
+def _picking(call: OpCall) -> Clash | None:
+    """Do indices, targets and masks have a dtype that may number or pick?"""
+    if call.short_name not in needs.PICKING:
+        return None
+    position, name, word, taken = needs.PICKING[call.short_name]
+    operand = call.operand(position, name)
+    if operand is None or operand.dtype in taken or _is_probabilities(call, operand):
+        return None
+    return _instead(operand, taken[0], f"the {word} {operand} is {operand.dtype}, it has to be {taken[0]}")
 
 
 def _is_probabilities(call: OpCall, target: Operand) -> bool:
@@ -88,7 +87,85 @@ def _is_probabilities(call: OpCall, target: Operand) -> bool:
     )
 
 
-def _compared(call: OpCall, positions: tuple[int, ...]) -> tuple[Operand, ...]:
+def _indexing(call: OpCall) -> Clash | None:
+    if call.short_name not in _BRACKETS:
+        return None
+    given = call.get(1, "index")
+    entries = given if isinstance(given, tuple) else (given,)
+    for entry in entries:
+        if isinstance(entry, Operand) and entry.dtype not in needs.INDEXING:
+            return _instead(entry, "int64", f"the index {entry} is {entry.dtype}, it has to be int64, or bool where it is a mask")
+    return None
+
+
+def _written(call: OpCall) -> Clash | None:
+    short, target = call.short_name, call.operand(0, "input")
+    if target is None:
+        return None
+    if short in needs.WRITTEN:
+        source = call.get(needs.WRITTEN[short], "src")
+        if isinstance(source, Operand) and source.ndim and source.dtype != target.dtype:
+            return different_dtypes(source, target, f"{source} is written into {target}, their dtypes differ")
+    if short in needs.IN_PLACE:
+        higher = next((other for other in call.operands()[1:] if _promotes(other, target)), None)
+        if higher is not None:
+            return different_dtypes(
+                higher, target, f"the result would be {higher.dtype}, {target} that it is written into is {target.dtype}"
+            )
+    return None
+
+
+def _promotes(other: Operand, target: Operand) -> bool:
+    ranks = [_RANK.index(family_of(operand.dtype)) for operand in (other, target) if family_of(operand.dtype) in _RANK]
+    return len(ranks) == 2 and ranks[0] > ranks[1]
+
+
+def _one_family(call: OpCall) -> Clash | None:
+    """Ops of floating, real or whole numbers alone, and arithmetic that booleans have none of."""
+    short, operands = call.short_name, call.operands()
+    if not operands:
+        return None
+    first, family = operands[0], family_of(operands[0].dtype)
+    if short in needs.FLOATING and family in ("int", "bool"):
+        return _instead(first, "float32", f"{first} is {first.dtype}, {short} takes floating-point numbers")
+    if short in needs.REAL and family == "complex":
+        return _instead(first, "float32", f"{first} is {first.dtype}, {short} takes real numbers")
+    if short in needs.NO_BOOLEANS and (mask := _of_family(operands, "bool")):
+        return _instead(mask, "float32", f"{mask} is bool, {short} takes numbers: `~` turns a mask around")
+    if short in needs.WHOLE and (fraction := _of_family(operands, "float")):
+        return _instead(fraction, "bool", f"{fraction} is {fraction.dtype}, {short} takes booleans or integers")
+    return None
+
+
+def _of_family(operands: Iterable[Operand], family: str) -> Operand | None:
+    return next((operand for operand in operands if family_of(operand.dtype) == family), None)
+
+
+def _unequal(call: OpCall) -> Clash | None:
+    """Ops whose operands have to be of one dtype: the odd one is what differs from the parameters, else from most."""
+    short = call.short_name
+    if short in needs.ONE_DTYPE:
+        operands = _at(call, needs.ONE_DTYPE[short])
+    elif short in needs.ONE_FLOATING_DTYPE:
+        operands = tuple(operand for operand in call.operands() if family_of(operand.dtype) in ("float", "complex"))
+    else:
+        return None
+    if len({operand.dtype for operand in operands}) < 2:
+        return None
+    usual = _usual(operands)
+    return different_dtypes(next(operand for operand in operands if operand.dtype != usual.dtype), usual)
+
+
+def _usual(operands: tuple[Operand, ...]) -> Operand:
+    """The one whose dtype the others should have: a parameter, else of the dtype that most have, float32 or the first of equally many."""
+    fixed = next((operand for operand in operands if operand.kind in ("parameter", "buffer")), None)
+    if fixed is not None:
+        return fixed
+    dtypes = [operand.dtype for operand in operands]
+    return max(operands, key=lambda operand: (dtypes.count(operand.dtype), operand.dtype == "float32"))
+
+
+def _at(call: OpCall, positions: tuple[int, ...]) -> tuple[Operand, ...]:
     if not positions:
         return call.operands()
     return tuple(value for at in positions if at < len(call.args) and isinstance(value := call.args[at], Operand))

@@ -1,5 +1,6 @@
 """Rules of indexing: brackets, gather and scatter, index_select, masks."""
 
+import contextlib
 import itertools
 import re
 from collections.abc import Iterator
@@ -39,6 +40,29 @@ def _placed(x: Operand, entries: list[Value]) -> Iterator[tuple[int, Value]]:
     for entry in entries:
         yield axis, entry
         axis += x.ndim - used if _is_ellipsis(entry) else _consumes(entry)
+
+
+def placed_entries(call: OpCall) -> Iterator[tuple[Operand, int, Value]]:
+    """Of a call of brackets the indexed tensor, with each entry and the axis that it starts at; nothing of what can't be read.
+
+    Example:
+        >>> x, rows = Operand(0, (5, 2), "float32"), Operand(1, (3,), "int64")
+        >>> [axis for _, axis, _ in placed_entries(OpCall("torch.Tensor.__getitem__", (x, (Opaque("slice", ":"), rows))))]
+        [0, 1]
+    """
+    with contextlib.suppress(Unreadable):
+        x, entries = _entries(call)
+        yield from ((x, axis, entry) for axis, entry in _placed(x, entries))
+
+
+def masked_by_values(call: OpCall) -> Operand | None:
+    """The boolean mask whose number of entries says how many values a call of brackets takes; None of one that writes a single value."""
+    if call.short_name not in ("__setitem__", "index_put", "index_put_"):
+        return None
+    value = call.operand(2, "value")
+    if value is None or not value.ndim:
+        return None
+    return next((e for _, _, e in placed_entries(call) if isinstance(e, Operand) and e.dtype in _MASKS), None)
 
 
 def _index_clash(call: OpCall) -> Clash | None:
@@ -222,8 +246,24 @@ def _index_add_requires(call: OpCall) -> Clash | None:
 def _fill_requires(call: OpCall) -> Clash | None:
     x, mask = tensor(call, 0, "input"), tensor(call, 1, "mask")
     if call.short_name.endswith("_"):
-        return expand_clash(mask, x.shape, x.id, kind="mask_shape")
+        return _in_place_mask_clash(mask, x)
     return broadcast_clash(mask, x, kind="mask_shape")
+
+
+def _in_place_mask_clash(mask: Operand, x: Operand) -> Clash | None:
+    clash = expand_clash(mask, x.shape, x.id, kind="mask_shape")
+    return replace(clash, kind="mask_shape") if clash else None
+
+
+def _left_aligned_requires(call: OpCall) -> Clash | None:
+    """What nn.TransformerEncoder asks of a padding mask when it is evaluated: one entry for each place of the batch."""
+    x, mask = tensor(call, 0, "t"), tensor(call, 1, "mask")
+    for dim, (got, want) in enumerate(zip(mask.shape, x.shape, strict=False)):
+        if got != want:
+            word = "batch" if dim == 0 else "length"
+            words = f"dim {dim} of the padding mask {mask} is {got}, dim {dim} of {x} that it masks is {want}"
+            return Clash("mask_shape", {word: got}, {word: want}, mask.id, dim, x.id, dim, words)
+    return None
 
 
 def _fill_gives(call: OpCall) -> tuple[Outputs, ...]:
@@ -232,7 +272,7 @@ def _fill_gives(call: OpCall) -> tuple[Outputs, ...]:
 
 
 RULES.register("__getitem__")(Rule(_index_clash, _getitem_gives))
-RULES.register("__setitem__")(Rule(_setitem_requires, _same))
+RULES.register("__setitem__", "index_put", "index_put_")(Rule(_setitem_requires, _same))
 RULES.register("gather")(Rule(_gather_requires, _gather_gives))
 RULES.register("take_along_dim")(Rule(_take_requires))
 RULES.register("scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_")(Rule(_scatter_requires, _same))
@@ -240,3 +280,4 @@ RULES.register("index_select")(Rule(_index_select_requires, _index_select_gives)
 RULES.register("index_add", "index_add_", "index_copy", "index_copy_")(Rule(_index_add_requires, _same))
 RULES.register("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")(Rule(_fill_requires, _fill_gives))
 RULES.register("masked_select")(Rule(_fill_requires))
+RULES.register("_nested_tensor_from_mask_left_aligned")(Rule(_left_aligned_requires))

@@ -48,5 +48,20 @@ def _transformer_requires(call: OpCall) -> Clash | None:
     return None
 
 
+def _adaptive_softmax_requires(call: OpCall) -> Clash | None:
+    """AdaptiveLogSoftmaxWithLoss: vectors[n, width] and n class numbers."""
+    x, target = tensor(call, 0, "input_"), tensor(call, 1, "target_")
+    if target.ndim > 1:
+        words = f"the target {target} has {axes_text(target.ndim)}, it takes 1: flatten words and vectors before"
+        return Clash("loss_target_shape", {"ndim": target.ndim}, {"ndim": 1}, operand=target.id, other=x.id, words=words)
+    if x.ndim != target.ndim + 1:
+        return rank(x, target.ndim + 1, f"its input {x} has {axes_text(x.ndim)}, for the target {target} it takes {target.ndim + 1}")
+    if not target.ndim or x.shape[0] == target.shape[0]:
+        return None
+    words = f"dim 0 of the target {target} is {target.shape[0]}, of the input {x} it is {x.shape[0]}"
+    return Clash("loss_target_shape", {"rows": target.shape[0]}, {"rows": x.shape[0]}, target.id, 0, x.id, 0, words)
+
+
+RULES.register("AdaptiveLogSoftmaxWithLoss")(Rule(_adaptive_softmax_requires))
 RULES.register(*_NORMS)(Rule(_norm_requires))
 RULES.register("Transformer")(Rule(_transformer_requires))

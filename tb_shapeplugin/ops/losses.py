@@ -1,10 +1,10 @@
 """Rules of losses: prediction and target have to fit, what comes out is a scalar unless nothing is reduced."""
 
 from tb_shapeplugin.ops.broadcasting import broadcast_clash, combined
-from tb_shapeplugin.ops.reading import axes_text, rank, replaced, tensor
+from tb_shapeplugin.ops.reading import axes_text, numbers, rank, replaced, tensor
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of, one
 from tb_shapeplugin.record.finding import Clash
-from tb_shapeplugin.record.values import OpCall, Operand
+from tb_shapeplugin.record.values import OpCall, Operand, Value
 
 _ELEMENTWISE = "mse_loss l1_loss smooth_l1_loss huber_loss kl_div soft_margin_loss poisson_nll_loss hinge_embedding_loss"
 
@@ -36,7 +36,16 @@ def _classes_requires(call: OpCall) -> Clash | None:
         if target.shape[dim] != scores.shape[scores_dim]:
             word = "rows" if dim == 0 else "size"
             return _target_clash(word, target, dim, scores, scores_dim)
-    return None
+    return _class_weights_clash(call, scores)
+
+
+def _class_weights_clash(call: OpCall, scores: Operand) -> Clash | None:
+    weight, at = call.operand(2, "weight"), 1 if scores.ndim > 1 else 0
+    if weight is None or weight.numel == scores.shape[at]:
+        return None
+    words = f"{weight} weighs {weight.numel} classes, dim {at} of the prediction {scores} holds {scores.shape[at]}"
+    got, want = {"classes": weight.numel}, {"classes": scores.shape[at]}
+    return Clash("loss_target_shape", got, want, weight.id, 0, scores.id, at, words)
 
 
 def _classes_gives(call: OpCall) -> tuple[Outputs, ...]:
@@ -91,13 +100,21 @@ def _cosine_gives(call: OpCall) -> tuple[Outputs, ...]:
 def _ranking_requires(call: OpCall) -> Clash | None:
     operands = call.operands()[:3]
     for later in operands[1:]:
+        if later.ndim != operands[0].ndim and call.short_name == "margin_ranking_loss":
+            words = f"{later} has {axes_text(later.ndim)}, the first input {operands[0]} has {operands[0].ndim}"
+            got, want = {"ndim": later.ndim}, {"ndim": operands[0].ndim}
+            return Clash("loss_target_shape", got, want, operand=later.id, other=operands[0].id, words=words)
         if clash := broadcast_clash(later, operands[0], kind="loss_target_shape"):
             return clash
     return None
 
 
 def _ctc_requires(call: OpCall) -> Clash | None:
-    scores = tensor(call, 0, "log_probs")
+    scores, targets = tensor(call, 0, "log_probs"), tensor(call, 1, "targets")
+    if targets.ndim not in (1, 2):
+        return rank(
+            targets, 2, f"the targets {targets} have {axes_text(targets.ndim)}, they take 2 (batch, length), or 1 with all in a row"
+        )
     batch = scores.shape[1] if scores.ndim == 3 else 1
     for position, name in ((2, "input_lengths"), (3, "target_lengths")):
         lengths = call.get(position, name)
@@ -106,7 +123,34 @@ def _ctc_requires(call: OpCall) -> Clash | None:
             words = f"{name} holds {count} lengths, the batch of {scores} is {batch}"
             operand = lengths.id if isinstance(lengths, Operand) else -1
             return Clash("seq_lengths", {"lengths": count}, {"batch": batch}, operand, 0, scores.id, 1, words)
+    return _ctc_longest(call, scores) or _ctc_blank(call, scores)
+
+
+def _ctc_longest(call: OpCall, scores: Operand) -> Clash | None:
+    """Lengths that reach past what they measure, where their values are known."""
+    targets = tensor(call, 1, "targets")
+    padded_to = targets.shape[-1] if targets.ndim == 2 else None
+    for position, name, most, measured in ((2, "input_lengths", scores.shape[0], scores), (3, "target_lengths", padded_to, targets)):
+        longest = _longest(call.get(position, name))
+        if longest is not None and most is not None and longest[0] > most:
+            words = f"{name} holds {longest[0]}, {measured} reaches to {most}"
+            return Clash("seq_lengths", {"length": longest[0]}, {"length": most}, operand=longest[1], words=words)
     return None
+
+
+def _longest(lengths: Value) -> tuple[int, int] | None:
+    """The longest of known lengths, and the id of the tensor that holds them."""
+    if isinstance(lengths, Operand):
+        return None if lengths.high is None else (lengths.high, lengths.id)
+    return (max(numbers(lengths)), -1) if isinstance(lengths, tuple) and lengths else None
+
+
+def _ctc_blank(call: OpCall, scores: Operand) -> Clash | None:
+    blank, classes = call.integer(4, "blank", 0), scores.shape[-1]
+    if 0 <= blank < classes:
+        return None
+    words = f"blank is class {blank}, the prediction {scores} has {classes} classes, numbered from 0 to {classes - 1}"
+    return Clash("loss_target_range", {"label": blank}, {"below": classes}, scores.id, scores.ndim - 1, words=words)
 
 
 def _ctc_gives(call: OpCall) -> tuple[Outputs, ...]:
@@ -121,5 +165,5 @@ RULES.register("cross_entropy", "nll_loss")(Rule(_classes_requires, _classes_giv
 RULES.register("binary_cross_entropy", "binary_cross_entropy_with_logits")(Rule(_equal_requires, _broadcast_gives))
 RULES.register(*_ELEMENTWISE.split())(Rule(_broadcast_requires, _broadcast_gives))
 RULES.register("cosine_embedding_loss")(Rule(_cosine_requires, _cosine_gives))
-RULES.register("margin_ranking_loss", "triplet_margin_loss")(Rule(_ranking_requires, _ranking_gives))
+RULES.register("margin_ranking_loss")(Rule(_ranking_requires, _ranking_gives))
 RULES.register("ctc_loss")(Rule(_ctc_requires, _ctc_gives))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tb_shapeplugin.ops.reading import Unreadable, axes_text, rank, tensor
-from tb_shapeplugin.ops.rule import RULES, Rule
+from tb_shapeplugin.ops.rule import RULES, Outputs, Rule
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall, Operand, Value
 
@@ -35,6 +35,9 @@ def _layer_requires(call: OpCall) -> Clash | None:
 
 def _state_clash(call: OpCall, x: Operand) -> Clash | None:
     state = call.get(1, "hx")
+    if isinstance(state, Operand) and call.short_name == "LSTM":
+        words = f"its state is 1 tensor {state}, it takes 2, hidden and cell state: (h, c)"
+        return Clash("rnn_state", {"states": 1}, {"states": 2}, operand=state.id, words=words)
     states = state if isinstance(state, tuple) else (state,)
     layers = _number(call, "num_layers") * (2 if call.kwargs.get("bidirectional") is True else 1)
     projected = call.kwargs.get("proj_size") or call.kwargs.get("hidden_size")
@@ -81,6 +84,28 @@ def _cell_state(state: Operand, want: tuple[int, ...]) -> Clash | None:
     return None
 
 
+def _states_of(call: OpCall) -> tuple[Operand, ...]:
+    state = call.get(1, "hx")
+    return tuple(item for item in (state if isinstance(state, tuple) else (state,)) if isinstance(item, Operand))
+
+
+def _step_requires(call: OpCall) -> Clash | None:
+    """One step as a function: input[batch, input_size], states[batch, hidden], and the two weights."""
+    x, weight, recurrent = tensor(call, 0, "input"), tensor(call, 2, "w_ih"), tensor(call, 3, "w_hh")
+    if x.ndim != 2 or weight.ndim != 2 or recurrent.ndim != 2:
+        return rank(x, 2) if x.ndim != 2 else None
+    if clash := _size_clash(x, weight.shape[1]):
+        return clash
+    want = (x.shape[0], recurrent.shape[1])
+    states = [state for state in _states_of(call) if state.shape != want]
+    return _cell_state(states[0], want) if states and states[0].ndim == 2 else None
+
+
+def _step_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, recurrent = tensor(call, 0, "input"), tensor(call, 3, "w_hh")
+    return (((x.shape[0], recurrent.shape[-1]),) * max(1, len(_states_of(call))),)
+
+
 def _pack_requires(call: OpCall) -> Clash | None:
     x, lengths = tensor(call, 0, "input"), call.get(1, "lengths")
     count = lengths.numel if isinstance(lengths, Operand) else len(lengths) if isinstance(lengths, tuple) else None
@@ -107,6 +132,21 @@ def _kernel_requires(call: OpCall) -> Clash | None:
     return _size_clash(tensor(call, 0, "input"), weight.shape[-1]) if weight.ndim == 2 else None
 
 
+def _kernel_gives(call: OpCall) -> tuple[Outputs, ...]:
+    """Output and last states; a packed sequence comes as its rows, with its batch sizes before the states, and names no batch_first."""
+    x = tensor(call, 0, "input")
+    if len(call.args) < 9:
+        raise Unreadable(f"{call.name} with arguments by name")
+    packed = isinstance(call.args[1], Operand) and call.args[1].ndim == 1
+    states = call.args[2 if packed else 1]
+    held = states if isinstance(states, tuple) else (states,)
+    last = tuple(state.shape for state in held if isinstance(state, Operand))
+    if not last:
+        raise Unreadable(f"{call.name} without states")
+    directions = 2 if call.args[8 if packed else 7] is True else 1
+    return (((*x.shape[:-1], directions * last[0][-1]), *last),)
+
+
 def with_attributes(call: OpCall, attributes: Mapping[str, int | str | bool | tuple[int, ...]]) -> OpCall:
     """A module's call with its plain attributes as keyword arguments; what the caller gave has precedence.
 
@@ -119,6 +159,7 @@ def with_attributes(call: OpCall, attributes: Mapping[str, int | str | bool | tu
 
 
 RULES.register("RNN", "LSTM", "GRU")(Rule(_layer_requires))
-RULES.register("lstm", "gru", "rnn_tanh", "rnn_relu")(Rule(_kernel_requires))
+RULES.register("lstm", "gru", "rnn_tanh", "rnn_relu")(Rule(_kernel_requires, _kernel_gives))
 RULES.register("RNNCell", "LSTMCell", "GRUCell")(Rule(_cell_requires))
+RULES.register("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")(Rule(_step_requires, _step_gives))
 RULES.register("pack_padded_sequence")(Rule(_pack_requires))

@@ -1,4 +1,4 @@
-"""Rules of reductions: sum, mean, max, argmax, norm, topk, sort."""
+"""Rules of reductions, and of what orders the values of an axis: sum, mean, max, norm, quantile, topk, sort."""
 
 from tb_shapeplugin.ops.broadcasting import broadcast_clash, combined
 from tb_shapeplugin.ops.reading import axis_missing, numbers, replaced, tensor, wrapped
@@ -6,14 +6,18 @@ from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of, one
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall, Operand, Shape, Value
 
-_PLAIN = "sum nansum mean nanmean prod amax amin std var argmax argmin any all logsumexp count_nonzero norm"
-_WITH_INDICES = "max min median nanmedian mode"
-_FLAGS_FIRST = ("std", "var")  # their second positional argument may be a bool
+_PLAIN = (
+    "sum nansum mean nanmean prod amax amin std var argmax argmin any all logsumexp count_nonzero norm vector_norm quantile nanquantile"
+)
+_WITH_INDICES = "max min median nanmedian"
+_TWO = "std_mean var_mean aminmax"
+_FLAGS_FIRST = ("std", "var", "std_mean", "var_mean")  # their second positional argument may be a bool
+_ORDER_FIRST = ("norm", "vector_norm", "quantile", "nanquantile")  # another number stands before their dims
 
 
 def _dims(call: OpCall) -> tuple[Operand, tuple[int, ...] | None]:
     x = tensor(call, 0, "input")
-    position = 2 if call.short_name == "norm" else 1
+    position = 2 if call.short_name in _ORDER_FIRST else 1
     value: Value = call.kwargs.get("axis", call.get(position, "dim"))
     if value is None or isinstance(value, (bool, str)) or value == ():
         return x, None
@@ -21,7 +25,7 @@ def _dims(call: OpCall) -> tuple[Operand, tuple[int, ...] | None]:
 
 
 def _keeps(call: OpCall) -> bool:
-    position = 3 if call.short_name in ("norm", *_FLAGS_FIRST) else 2
+    position = 3 if call.short_name in (*_ORDER_FIRST, *_FLAGS_FIRST) else 2
     return call.get(position, "keepdim", False) is True
 
 
@@ -43,7 +47,32 @@ def reduced(shape: Shape, dims: tuple[int, ...] | None, keep: bool) -> Shape:
 
 def _gives(call: OpCall) -> tuple[Outputs, ...]:
     x, dims = _dims(call)
-    return one(reduced(x.shape, dims, _keeps(call)) if x.ndim else ())
+    shape = reduced(x.shape, dims, _keeps(call)) if x.ndim else ()
+    levels = call.operand(1, "q") if "quantile" in call.short_name else None
+    return one((levels.shape if levels else ()) + shape)
+
+
+def _two_gives(call: OpCall) -> tuple[Outputs, ...]:
+    ((shape,),) = _gives(call)
+    return ((shape, shape),)
+
+
+def _chosen(call: OpCall) -> tuple[Operand, int]:
+    """mode and kthvalue reduce one axis, the last one where nobody says."""
+    return tensor(call, 0, "input"), call.integer(2 if call.short_name == "kthvalue" else 1, "dim", -1)
+
+
+def _chosen_requires(call: OpCall) -> Clash | None:
+    x, dim = _chosen(call)
+    if clash := axis_missing(call, x, dim):
+        return clash
+    return _too_many(x, call.integer(1, "k", 1), dim) if call.short_name == "kthvalue" else None
+
+
+def _chosen_gives(call: OpCall) -> tuple[Outputs, ...]:
+    x, dim = _chosen(call)
+    keep = call.get(3 if call.short_name == "kthvalue" else 2, "keepdim", False) is True
+    return ((reduced(x.shape, (dim,), keep) if x.ndim else (),) * 2,)
 
 
 def _pair_requires(call: OpCall) -> Clash | None:
@@ -69,6 +98,10 @@ def _topk_requires(call: OpCall) -> Clash | None:
     x, k, dim = _topk(call)
     if clash := axis_missing(call, x, dim):
         return clash
+    return _too_many(x, k, dim)
+
+
+def _too_many(x: Operand, k: int, dim: int) -> Clash | None:
     at = wrapped(dim, max(x.ndim, 1))
     size = x.shape[at] if x.ndim else 1
     if k <= size:
@@ -81,12 +114,30 @@ def _topk_gives(call: OpCall) -> tuple[Outputs, ...]:
     return ((replaced(x.shape, wrapped(dim, x.ndim), k),) * 2,)
 
 
+def _ordered(call: OpCall) -> tuple[Operand, int]:
+    """The axis of sort, argsort, cummax and cummin."""
+    flags = [value for value in call.args[1:2] if isinstance(value, bool)]  # sort(x, True) would be a flag
+    dim = call.get(1, "dim", -1)
+    return tensor(call, 0, "input"), dim if isinstance(dim, int) and not flags else -1
+
+
+def _ordered_requires(call: OpCall) -> Clash | None:
+    return axis_missing(call, *_ordered(call))
+
+
 def _sort_gives(call: OpCall) -> tuple[Outputs, ...]:
     shape = tensor(call, 0, "input").shape
     return ((shape, shape),)
 
 
+def _argsort_gives(call: OpCall) -> tuple[Outputs, ...]:
+    return one(tensor(call, 0, "input").shape)
+
+
 RULES.register(*_PLAIN.split())(Rule(_requires, _gives))
+RULES.register(*_TWO.split())(Rule(_requires, _two_gives))
 RULES.register(*_WITH_INDICES.split())(Rule(_pair_requires, _pair_gives))
+RULES.register("mode", "kthvalue")(Rule(_chosen_requires, _chosen_gives))
 RULES.register("topk")(Rule(_topk_requires, _topk_gives))
-RULES.register("sort")(Rule(gives=_sort_gives))
+RULES.register("sort", "cummax", "cummin")(Rule(_ordered_requires, _sort_gives))
+RULES.register("argsort", "msort")(Rule(_ordered_requires, _argsort_gives))

@@ -1,10 +1,9 @@
-"""Rules of ops that change the grid of a map: interpolate, pad, pixel_shuffle, unfold."""
+"""Rules of ops that change the sides of a map: interpolate, pad, pixel_shuffle and its kin."""
 
-from tb_shapeplugin.ops.reading import Unreadable, axes_text, numbers, product, rank, replaced, tensor, wrapped
-from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of, one
-from tb_shapeplugin.ops.windows import window_count
+from tb_shapeplugin.ops.reading import Unreadable, axes_text, numbers, rank, tensor
+from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, one
 from tb_shapeplugin.record.finding import Clash
-from tb_shapeplugin.record.values import OpCall, Operand, Shape, Value
+from tb_shapeplugin.record.values import OpCall, Operand, Value
 
 _SPATIAL = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}  # modes that fix the number of spatial axes
 
@@ -52,6 +51,11 @@ def _pad_requires(call: OpCall) -> Clash | None:
     x, pad, mode = _pad(call)
     if len(pad) // 2 > x.ndim:
         return rank(x, len(pad) // 2, f"its input {x} has {axes_text(x.ndim)}, the {len(pad)} paddings are for {len(pad) // 2}")
+    if mode != "constant" and x.ndim not in (fitting := (len(pad) // 2 + 1, len(pad) // 2 + 2)):
+        words = (
+            f"its input {x} has {axes_text(x.ndim)}, {mode} padding of {len(pad)} sides takes {fitting[1]}, or {fitting[0]} without a batch"
+        )
+        return rank(x, fitting[1], words)
     for at in range(len(pad) // 2):
         dim, longest = x.ndim - 1 - at, max(pad[2 * at : 2 * at + 2])
         size = x.shape[dim]
@@ -60,6 +64,9 @@ def _pad_requires(call: OpCall) -> Clash | None:
             bound = f"less than {size}" if mode == "reflect" else f"at most {size}"
             words = f"dim {dim} of its input {x} is {size}, {mode} padding has to be {bound}, it is {longest}"
             return Clash("pad_size", {"pad": longest}, {"below": size}, operand=x.id, dim=dim, words=words)
+        if size + (cut := pad[2 * at] + pad[2 * at + 1]) < 0:
+            words = f"dim {dim} of its input {x} is {size}, its padding cuts {-cut} away"
+            return Clash("pad_size", {"size": size}, {"min_size": -cut}, operand=x.id, dim=dim, words=words)
     return None
 
 
@@ -89,7 +96,7 @@ def _shuffle_gives(call: OpCall) -> tuple[Outputs, ...]:
     x, factor = _shuffle(call)
     if x.ndim < 3:
         raise Unreadable(f"{call.name} of {x}")
-    channels = max(1, x.shape[-3] // factor**2)
+    channels = max(min(1, x.shape[-3]), x.shape[-3] // factor**2)
     return one((*x.shape[:-3], channels, x.shape[-2] * factor, x.shape[-1] * factor))
 
 
@@ -125,40 +132,8 @@ def _channel_shuffle_gives(call: OpCall) -> tuple[Outputs, ...]:
     return one(tensor(call, 0, "input").shape)
 
 
-def _blocks(x: Operand, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape) -> int:
-    each = zip(x.shape[-2:], kernel, stride, padding, dilation, strict=True)
-    return product(max(1, window_count(*sizes)) for sizes in each)
-
-
-def _unfold_gives(call: OpCall) -> tuple[Outputs, ...]:
-    x = tensor(call, 0, "input")
-    if call.name == "torch.Tensor.unfold":
-        dim, size, step = call.integer(1, "dimension", 0), call.integer(2, "size", 1), call.integer(3, "step", 1)
-        at = wrapped(dim, x.ndim)
-        return one((*replaced(x.shape, at, max(1, window_count(x.shape[at], size, step, 0))), size))
-    if x.ndim < 3:
-        raise Unreadable(f"{call.name} of {x}")
-    kernel, dilation = numbers(call.get(1, "kernel_size"), 2), numbers(call.get(2, "dilation", 1), 2)
-    padding, stride = numbers(call.get(3, "padding", 0), 2), numbers(call.get(4, "stride", 1), 2)
-    return one((*x.shape[:-3], x.shape[-3] * product(kernel), _blocks(x, kernel, stride, padding, dilation)))
-
-
-def _unfold_requires(call: OpCall) -> Clash | None:
-    x = tensor(call, 0, "input")
-    if call.name != "torch.Tensor.unfold" and x.ndim not in (3, 4):
-        return rank(x, 4)
-    return None
-
-
-def _grid_sample_gives(call: OpCall) -> tuple[Outputs, ...]:
-    x, grid = tensor(call, 0, "input"), tensor(call, 1, "grid")
-    return any_of((x.shape[:2] + grid.shape[1:-1],))
-
-
-RULES.register("interpolate", "upsample")(Rule(_interpolate_requires, _interpolate_gives))
+RULES.register("interpolate", "upsample", "upsample_nearest", "upsample_bilinear")(Rule(_interpolate_requires, _interpolate_gives))
 RULES.register("pad")(Rule(_pad_requires, _pad_gives))
 RULES.register("pixel_shuffle")(Rule(_shuffle_requires, _shuffle_gives))
 RULES.register("pixel_unshuffle")(Rule(_unshuffle_requires, _unshuffle_gives))
-RULES.register("channel_shuffle")(Rule(_channel_shuffle_requires, _channel_shuffle_gives))
-RULES.register("unfold")(Rule(_unfold_requires, _unfold_gives))
-RULES.register("grid_sample")(Rule(gives=_grid_sample_gives))
+RULES.register("channel_shuffle", "native_channel_shuffle")(Rule(_channel_shuffle_requires, _channel_shuffle_gives))

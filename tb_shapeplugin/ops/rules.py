@@ -4,26 +4,34 @@ from collections.abc import Mapping
 
 # Imported for their registrations: one family, one file.
 from tb_shapeplugin.ops import (  # noqa: F401
+    algebra,
     attention,
     axes,
+    compiling,
     convolution,
+    distances,
     einsum,
     elementwise,
     embedding,
+    expanding,
+    grids,
     indexing,
     joining,
     layers,
     linear,
     losses,
+    margin_losses,
     matmul,
     normalization,
     pooling,
     recurrent,
     reduction,
     resampling,
+    spectra,
     splitting,
     viewing,
 )
+from tb_shapeplugin.ops.collectives import PREFIX, collective_clash
 from tb_shapeplugin.ops.dtypes_and_devices import device_clash, dtype_clash
 from tb_shapeplugin.ops.reading import Unreadable
 from tb_shapeplugin.ops.recurrent import with_attributes
@@ -49,6 +57,8 @@ def requires(call: OpCall, attributes: Attributes | None = None) -> Clash | None
         >>> requires(OpCall("torch.matmul", (Operand(0, (4, 8), "float32"), Operand(1, (9, 3), "float32")))).want
         {'inner': 9}
     """
+    if call.name.startswith(PREFIX):
+        return collective_clash(call)
     rule = RULES.get(call.short_name)
     clash = None
     if rule is not None:

@@ -52,7 +52,8 @@ def numel_clash(x: Operand, target: Shape) -> Clash | None:
         size = x.shape[dim]
         words = f"dim {dim} of its input is {size}, the target splits it into {first}·{second} = {first * second}"
         words += f" ({x.numel} elements against {known})"
-        want = {"multiple_of": second if size % second else first}
+        divisors = [factor for factor in sorted((first, second)) if size % factor]  # heads, a patch's side: the smaller one
+        want = {"multiple_of": divisors[0]}
         return Clash("divisible", {"size": size}, want, operand=x.id, dim=dim, words=words)
     words = f"{holds}, the target {times(target)} holds {known}"
     return Clash("view_numel", {"numel": x.numel}, {"numel": known}, operand=x.id, dim=dim, words=words)

@@ -2,7 +2,7 @@
 
 from tb_shapeplugin.ops.reading import Unreadable
 from tb_shapeplugin.record.finding import Clash
-from tb_shapeplugin.record.values import Operand
+from tb_shapeplugin.record.values import Operand, Shape
 
 
 def window_count(size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> int:
@@ -34,14 +34,34 @@ def transposed_size(size: int, kernel: int, stride: int, padding: int, output_pa
 
 
 def too_small(
-    x: Operand, first: int, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...], what: str = "kernel"
+    x: Operand,
+    first: int,
+    kernel: Shape,
+    padding: Shape,
+    dilation: Shape,
+    what: str = "kernel",
+    slack: Shape | None = None,
 ) -> Clash | None:
-    """The clash of a map that is smaller, padding included, than the kernel; ``first`` is its first spatial dim."""
+    """The clash of a map that is smaller, padding included, than the kernel.
+
+    Args:
+        x: the map.
+        first: its first spatial dim.
+        kernel: the kernel's sides, one for each spatial dim, as are the following.
+        padding: on either side.
+        dilation: between the kernel's entries.
+        what: the kernel's name.
+        slack: how far the kernel may stand out of the map, plus one; 1 for most ops.
+
+    Example:
+        >>> too_small(Operand(0, (1, 3, 4), "float32"), 2, (5,), (0,), (1,)).want
+        {'min_size': 5}
+    """
     for at, (k, p, d) in enumerate(zip(kernel, padding, dilation, strict=True)):
         dim = first + at
         if dim >= x.ndim:
             return None
-        size, extent = x.shape[dim] + 2 * p, d * (k - 1) + 1
+        size, extent = x.shape[dim] + 2 * p, d * (k - 1) + 2 - (slack[at] if slack else 1)
         if size < extent:
             padded = f", {size} with its padding" if p else ""
             words = f"dim {dim} of its input is {x.shape[dim]}{padded}, the {what} covers {extent}"

@@ -82,6 +82,10 @@ BY_OPERANDS: dict[str, tuple[OpCall, OpCall]] = {
         OpCall("torch.nn.utils.rnn.pack_padded_sequence", (tensor(0, 4, 9, 6), tensor(1, 12, dtype="int64"), True)),
         OpCall("torch.nn.utils.rnn.pack_padded_sequence", (tensor(0, 4), tensor(1, 4, dtype="int64"))),
     ),
+    "collective": (
+        OpCall("torch.distributed.all_gather", ((tensor(0, 4, 3),), (tensor(1, 5, 3),)), {"form": "gathered", "ranks": 1}),
+        OpCall(T + "gather", (tensor(0, 4, 3), 1, tensor(1, 5, 3, dtype="int64"))),
+    ),
     "dtype": (
         OpCall(F + "linear", (tensor(0, 3, 20, dtype="float64"), tensor(1, 4, 20))),
         OpCall(F + "linear", (tensor(0, 3, 21, dtype="float64"), tensor(1, 4, 20))),
@@ -346,7 +350,7 @@ def test_builtins_that_list_what_they_were_given_are_read_too() -> None:
     assert (found.kind, dict(found.got)) == ("call_signature", {"values": 2})
     found = told(failing(OpCall("python.error"), "'tuple' object has no attribute 'mean'", error="AttributeError"))
     assert (found.kind, found.message, dict(found.got)) == ("call_signature", "forward: a tuple is used where 1 tensor belongs", {})
-    assert told(failing(OpCall("python.error"), "'tuple' object has no attribute 'append'", error="AttributeError")).kind == "opaque"
+    assert told(failing(OpCall("python.error"), "'tuple' object has no attribute 'append'", error="AttributeError")).kind == "user_error"
 
 
 def test_what_the_code_itself_raised_is_told_as_such() -> None:
@@ -364,13 +368,12 @@ def test_a_view_of_right_sizes_that_fails_is_a_matter_of_strides() -> None:
     assert told(failing(OpCall(T + "view", (tensor(0, 5, 3, 4), 5, 13)), message)).kind == "view_numel"
 
 
-def test_a_constructors_numbers_are_read_from_its_statement() -> None:
+def test_a_constructors_numbers_are_its_arguments() -> None:
     """embed_dim must be divisible by num_heads says which two, not how large they are."""
-    call = OpCall("torch.nn.MultiheadAttention.__init__")
-    found = told(
-        failing(call, "embed_dim must be divisible by num_heads", error="AssertionError", code="self.a = nn.MultiheadAttention(100, 8)")
-    )
-    assert (found.kind, dict(found.got), dict(found.want)) == ("divisible", {"size": 100}, {"multiple_of": 8})
+    call = OpCall("torch.nn.MultiheadAttention.__init__", (), {"embed_dim": 100, "num_heads": 8})
+    found = told(failing(call, "embed_dim must be divisible by num_heads", error="AssertionError"))
+    assert (found.kind, dict(found.got), dict(found.want)) == ("divisible", {"embed_dim": 100}, {"multiple_of": 8})
+    assert found.message == "MultiheadAttention: embed_dim is 100, which is no multiple of num_heads 8"
 
 
 def test_unpacking_too_few_axes_is_a_matter_of_rank() -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from tb_shapeplugin.analyse.mismatches.explanation import Explanation, said
+from tb_shapeplugin.analyse.mismatches.explanation import Explanation, said, told
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.trace import Failure, Trace
 
@@ -11,7 +11,9 @@ _SAID = re.compile(r"marked (?P<what>.+?) as dynamic but your code specialized i
 
 
 def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
-    """The explanation by the size that torch states."""
+    """The explanation by the op that pins the size, else by the size that torch states."""
+    if clash is not None and clash.kind == KIND:
+        return told(failure, clash, trace)
     found = _SAID.search(failure.message)
     if not found:
         return None

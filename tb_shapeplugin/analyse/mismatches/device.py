@@ -1,4 +1,4 @@
-"""device: operands on different devices."""
+"""device: operands on different devices, or on one that isn't here."""
 
 import re
 
@@ -9,12 +9,19 @@ from tb_shapeplugin.record.trace import Failure, Trace
 
 KIND = "device"
 _SAID = re.compile(r"same device|on the same device|at least two devices|is not on the expected device|Expected .* device|device type of")
+_MISSING = re.compile(
+    r"not compiled with (\w+) enabled|not linked with support for (\w+) devices|from the '(\w+)' backend|No (\w+) GPUs are available"
+    r"|Found no NVIDIA driver"
+)
 
 
 def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
     """The explanation by the operands' devices, else by torch's words."""
     if clash is not None and clash.kind == KIND:
         return told(failure, clash, trace)
+    if found := _MISSING.search(failure.message):
+        name = next((word.lower() for word in found.groups() if word), "cuda")
+        return said(KIND, failure, trace, f"it asks for a {name} device, there is none here", {"devices": 0}, {"devices": 1})
     if not _SAID.search(failure.message):
         return None
     by_operands = device_clash(failure.call)

@@ -2,13 +2,14 @@
 
 import re
 
-from tb_shapeplugin.analyse.mismatches.explanation import Explanation, said, told
+from tb_shapeplugin.analyse.mismatches.explanation import Explanation, first_line, said, told
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.trace import Failure, Trace
 
 KIND = "index_range"
 _SAID = re.compile(r"index (-?\d+) is out of bounds for (?:dimension|axis) (\d+) with size (\d+)")
 _SILENT = "index out of range in self"
+_NEGATIVE = re.compile(r"non-negative|not be negative")
 
 
 def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
@@ -19,6 +20,8 @@ def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation 
         return said(KIND, failure, trace, words, {"max_index": got}, {"below": size})
     if clash is not None and clash.kind == KIND:
         return told(failure, clash, trace)
+    if _NEGATIVE.search(failure.message):
+        return said(KIND, failure, trace, first_line(failure))
     if _SILENT not in failure.message:
         return None
     weight = failure.call.operand(1, "weight")

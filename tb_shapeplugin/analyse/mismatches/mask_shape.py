@@ -3,6 +3,8 @@
 import re
 
 from tb_shapeplugin.analyse.mismatches.explanation import Explanation, said, told
+from tb_shapeplugin.ops.indexing import masked_by_values
+from tb_shapeplugin.ops.reading import product
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.trace import Failure, Trace
 
@@ -13,6 +15,7 @@ _INDEXED = re.compile(
 _ATTENTION = re.compile(
     r"(?:shape|size) of (?:the )?(?:\w+ )?(attn_mask|key_padding_mask|mask)\b.* is \(([\d, ]*)\), but should be \(([\d, ]*)\)"
 )
+_VALUES = re.compile(r"value tensor of shape \[([\d, ]*)\] cannot be broadcast to indexing result of shape \[([\d, ]*)\]")
 
 
 def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
@@ -27,6 +30,11 @@ def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation 
         mask, needed = _sizes(found[2]), _sizes(found[3])
         got, want = next(((a, b) for a, b in zip(mask, needed, strict=False) if a != b), (len(mask), len(needed)))
         return said(KIND, failure, trace, f"{found[1]} is {mask}, it should be {needed}", {"length": got}, {"length": want})
+    if (found := _VALUES.search(failure.message)) and masked_by_values(failure.call):
+        given, taken = (_sizes(found[at]) for at in (1, 2))
+        got, want = (product(sizes) for sizes in (given, taken))
+        words = f"the mask picks {taken}, the values written there are {given}"
+        return said(KIND, failure, trace, words, {"values": got}, {"values": want})
     return None
 
 

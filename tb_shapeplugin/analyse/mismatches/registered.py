@@ -5,6 +5,7 @@ from tb_shapeplugin.analyse.mismatches import (
     broadcast,
     call_signature,
     cat,
+    collective,
     compile_guard,
     conv_channels,
     conv_kernel,
@@ -43,11 +44,11 @@ __all__ = ["MISMATCHES", "Explanation", "clash_of", "explain"]
 
 # In this order: first what the words of an exception settle whatever the shapes are, then what the operands show.
 MISMATCHES: tuple[tuple[str, Explain], ...] = (
-    (user_error.KIND, user_error.explain),
     (call_signature.KIND, call_signature.explain),
     (state_dict.KIND, state_dict.explain),
     (out_of_memory.KIND, out_of_memory.explain),
     (compile_guard.KIND, compile_guard.explain),
+    (collective.KIND, collective.explain),
     (device.KIND, device.explain),
     (dtype.KIND, dtype.explain),
     (view_stride.KIND, view_stride.explain),
@@ -74,6 +75,7 @@ MISMATCHES: tuple[tuple[str, Explain], ...] = (
     (rank.KIND, rank.explain),
     (matmul_dims.KIND, matmul_dims.explain),
     (broadcast.KIND, broadcast.explain),
+    (user_error.KIND, user_error.explain),
 )
 
 
@@ -91,8 +93,9 @@ def explain(failure: Failure, trace: Trace) -> Explanation:
         'fc1: the last dim of its input is 864, in_features is 1176'
     """
     clash = clash_of(failure, trace)
-    for _, recognise in MISMATCHES:
-        explanation = recognise(failure, clash, trace)
+    of_torch = not user_error.is_own_raise(failure)  # what the code itself says may speak of shapes, too
+    for kind, recognise in MISMATCHES:
+        explanation = recognise(failure, clash, trace) if of_torch or kind == user_error.KIND else None
         if explanation is not None:
             return explanation
     return opaque.explain(failure, clash, trace)
