@@ -5,11 +5,13 @@ from typing import Any
 
 import torch
 
+from tb_shapeplugin.ops.indexing import masked_by_values
 from tb_shapeplugin.ops.rules import requires
-from tb_shapeplugin.ops.value_ranges import indexed_by_values
-from tb_shapeplugin.record.values import OpCall
+from tb_shapeplugin.ops.value_ranges import Indexed, indexed_by_values
+from tb_shapeplugin.record.values import OpCall, Operand
 from tb_shapeplugin.tracing.arguments import op_call, tensors_in, with_range
 from tb_shapeplugin.tracing.compat import is_missing
+from tb_shapeplugin.tracing.compat_ranks import speaks_to_ranks
 from tb_shapeplugin.tracing.eager import Answer, ask_eager, refuses_view
 from tb_shapeplugin.tracing.tensors import TensorBook
 from tb_shapeplugin.tracing.values import ValuesOnDemand
@@ -33,16 +35,21 @@ class Checks:
         ]
         return (*indexed, *wrong)
 
-    def _asks_for_missing_device(self, kwargs: dict[str, Any], book: TensorBook) -> bool:
-        """Is a tensor to be made on a device that isn't at hand? Who gives a spec there means a machine that has it."""
+    def _asks_for_missing_device(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], book: TensorBook) -> bool:
+        """Is a tensor to be made on, or moved to, a device that isn't at hand? Who gives a spec there means a machine that has it."""
+        asked = args[1] if name == "to" and len(args) > 1 else kwargs.get("device")
+        if not isinstance(asked, (str, torch.device)):
+            return False
         try:
-            device = torch.device(kwargs["device"])
-        except (KeyError, TypeError, RuntimeError):
+            device = torch.device(asked)
+        except RuntimeError:
             return False
         return is_missing(device) and not any(fact.producer < 0 and fact.device.startswith(device.type) for fact in book.facts)
 
     def for_real(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Answer | None:
         """What eager does with the call on its real values; None where they would cost too much."""
+        if speaks_to_ranks(function):
+            return None
         try:
             return Answer(None, self.values.run(function, args, kwargs, error))
         except Exception as raised:
@@ -60,37 +67,49 @@ class Checks:
             return None
         call = op_call(name, args, kwargs, book)
         refused = self._refusal(function, args, kwargs, call, book)
-        if refused is None and key is not None and indexed_by_values(call) is None:
+        if refused is None and key is not None and not (indexed_by_values(call) or masked_by_values(call)):
             self._fitting.add(key)
         return refused
 
     def _refusal(
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: OpCall, book: TensorBook
     ) -> tuple[Exception, OpCall] | None:
-        if self._asks_for_missing_device(kwargs, book):
+        if self._asks_for_missing_device(call.short_name, args, kwargs, book):
             answer = ask_eager(function, args, kwargs)
             if answer is not None and answer.error is not None:
                 return answer.error, call
         known: dict[int, torch.Tensor] = {}
-        indexed = indexed_by_values(call)
-        if indexed is not None:
-            index = next((t for t in tensors_in((args, kwargs)) if book.known(t) == indexed.index.id), None)
-            limits = self.values.range_of(index, indexed.ignored) if index is not None and index.numel() else None
-            if index is not None and limits is not None:
-                call = replace(
-                    call,
-                    args=tuple(with_range(value, indexed.index.id, *limits) for value in call.args),
-                    kwargs={name: with_range(value, indexed.index.id, *limits) for name, value in call.kwargs.items()},
-                )
-                content = self.values.contents(index)
-                known = {} if content is None else {id(index): content}
-            elif index is not None and index.numel():
-                self._unknown.append(call.short_name)
+        for indexed in indexed_by_values(call):
+            index = _given(indexed.index, args, kwargs, book)
+            if index is not None and index.numel():
+                call = self._ranged(call, indexed, index, known)
         if call.short_name in _VIEWS and not all(tensor.is_contiguous() for tensor in tensors_in((args, kwargs))):
             error = refuses_view(function, args, kwargs)
             return (error, call) if error is not None else None
-        clash = requires(call)
-        if clash is None:
+        mask = _given(masked_by_values(call), args, kwargs, book)
+        content = None if mask is None else self.values.contents(mask)
+        if mask is not None and content is not None:
+            known[id(mask)] = content
+        if content is None and requires(call) is None:
             return None
         answer = ask_eager(function, args, kwargs, known)
         return (answer.error, call) if answer is not None and answer.error is not None else None
+
+    def _ranged(self, call: OpCall, indexed: Indexed, index: torch.Tensor, known: dict[int, torch.Tensor]) -> OpCall:
+        """The call with the limits of that index, where they can be known; its contents go into ``known``."""
+        limits = self.values.range_of(index, indexed.ignored)
+        content = None if limits is None else self.values.contents(index)
+        if limits is None or content is None:
+            self._unknown.append(call.short_name)
+            return call
+        known[id(index)] = content
+        return replace(
+            call,
+            args=tuple(with_range(value, indexed.index.id, *limits) for value in call.args),
+            kwargs={name: with_range(value, indexed.index.id, *limits) for name, value in call.kwargs.items()},
+        )
+
+
+def _given(operand: Operand | None, args: tuple[Any, ...], kwargs: dict[str, Any], book: TensorBook) -> torch.Tensor | None:
+    """The tensor that an operand tells of, among a call's arguments."""
+    return None if operand is None else next((t for t in tensors_in((args, kwargs)) if book.known(t) == operand.id), None)

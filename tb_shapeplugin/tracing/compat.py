@@ -22,6 +22,7 @@ __all__ = ["FakeTensor", "FakeTensorMode", "TorchDispatchMode", "fresh_fake_mode
 _PUBLIC_NAMES = {
     "_pack_padded_sequence": "torch.nn.utils.rnn.pack_padded_sequence",
     "_pad_packed_sequence": "torch.nn.utils.rnn.pad_packed_sequence",
+    "pad_sequence": "torch.nn.utils.rnn.pad_sequence",
 }
 
 # What TorchScript gives Python to call, by the name under which such calls are written down.
@@ -96,6 +97,14 @@ def fresh_fake_mode() -> FakeTensorMode:
     return FakeTensorMode(allow_non_fake_inputs=True)
 
 
+_VARIABLE_DIMS = "_dynamo_dynamic_indices"  # where torch._dynamo.mark_dynamic keeps what it is told
+
+
+def declared_variable(tensor: torch.Tensor) -> set[int]:
+    """The dims that ``torch._dynamo.mark_dynamic`` has declared variable."""
+    return set(getattr(tensor, _VARIABLE_DIMS, ()))
+
+
 def fake_of(mode: FakeTensorMode, tensor: torch.Tensor) -> torch.Tensor:
     """The fake of a tensor, with fixed sizes; the same tensor gives the same fake, those that share memory share it still.
 
@@ -105,7 +114,11 @@ def fake_of(mode: FakeTensorMode, tensor: torch.Tensor) -> torch.Tensor:
         return tensor
     with real_execution(), no_function_modes():
         fake = _plain_fake(mode, tensor) if _is_plain(tensor) else None
-    return mode.from_tensor(tensor, static_shapes=True) if fake is None else fake
+    if fake is None:
+        fake = mode.from_tensor(tensor, static_shapes=True)
+    if variable := getattr(tensor, _VARIABLE_DIMS, None):
+        setattr(fake, _VARIABLE_DIMS, set(variable))
+    return fake
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
@@ -178,6 +191,8 @@ def op_name(function: Callable[..., Any]) -> str:
         if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
             resolved = f"torch.ops.{function}".removesuffix(".default")
         told = str(resolved or getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
+        if resolved is None and str(getattr(function, "__module__", "")).startswith("torch.distributed"):
+            told = f"torch.distributed.{told}"
         name = _PUBLIC_NAMES.get(told.rpartition(".")[2], told).removesuffix(".__get__").replace("_VariableFunctionsClass.", "torch.")
         _names[function] = name
     return name
@@ -190,6 +205,12 @@ def _dummies() -> dict[Callable[..., Any], Callable[..., Any]]:
     return {}
 
 
+# Where the table tells an overload that hardly anybody calls.
+_CALLED = {
+    **dict.fromkeys(("max", "min", "median", "nanmedian", "mode", "logsumexp"), ("input", "dim", "keepdim")),
+    "permute": ("input", "dims"),
+    "repeat_interleave": ("input", "repeats", "dim"),
+}
 _parameters: dict[Any, tuple[str, ...]] = {}
 
 
@@ -197,7 +218,7 @@ def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Names of a torch function's parameters in order; builtins have theirs from torch's table of overridable functions."""
     names = _parameters.get(function)
     if names is None:
-        names = ()
+        names = _CALLED.get(getattr(function, "__name__", ""), ())
         for source in (function, _dummies().get(function)):
             with contextlib.suppress(Exception):
                 if callable(source) and not names:  # dispatching wrappers have (*args, **kwargs), the table has the names
@@ -349,7 +370,7 @@ def is_compiled(model: Any) -> bool:
     return hasattr(model, "_torchdynamo_orig_callable")
 
 
-def uncompiled_call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+def uncompiled_call(module: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a module that was compiled in place, as it would be without."""
     return module._call_impl(*args, **kwargs)  # type: ignore[no-untyped-call]  # torch has no types there
 

@@ -9,12 +9,15 @@ import torch
 from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.aten_ops import may_draw
 from tb_shapeplugin.tracing.compat import no_function_modes, real_execution
+from tb_shapeplugin.tracing.compat_ranks import speaks_to_ranks
 from tb_shapeplugin.tracing.restore import generators_kept
 from tb_shapeplugin.tracing.substitution import substituted
 
 _LARGEST = 1 << 24  # elements that may be made to ask
-# Their kernels follow what batch sizes and lengths say through memory: made-up ones would lead them astray.
-_READS_MEMORY = {"lstm", "gru", "rnn_tanh", "rnn_relu", "_pack_padded_sequence", "_pad_packed_sequence"}
+# Their kernels follow what batch sizes and lengths say through memory: made-up ones would lead them astray, or to other words.
+_READS_LENGTHS = {"_pack_padded_sequence", "_pad_packed_sequence", "ctc_loss", "repeat_interleave"}
+_RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}  # of packed sequences these follow batch sizes
+_AT_HAND = {"cpu", "meta"}  # operands on both are asked about where they are
 _CHECKED_FIRST = ("linear", "matmul", "conv", "bmm", "mm")  # these compare sizes and dtypes before they compute
 
 
@@ -40,17 +43,20 @@ def ask_eager(
         known: real contents by the id of the fake that they belong to; zeros stand in for the others.
     """
     operands = tensors_in((args, kwargs))
-    if len({tensor.device.type for tensor in operands}) > 1:
+    devices = {tensor.device.type for tensor in operands}
+    if len(devices) > 1 and devices != _AT_HAND:
         return None
     name = getattr(function, "__name__", "")
-    if name in _READS_MEMORY:
+    if _reads_lengths(name, operands) or speaks_to_ranks(function):
         return None
     large = sum(tensor.numel() for tensor in operands) > _LARGEST
     if large and (not name.startswith(_CHECKED_FIRST) or not all(tensor.is_contiguous() for tensor in operands)):
         return None
     try:
         with generators_kept(may_draw(function)), real_execution(), no_function_modes(), torch.no_grad():
-            real = {id(tensor): _stand_in(tensor, not large) for tensor in operands} | dict(known or {})
+            made = {id(tensor): _stand_in(tensor, not large) for tensor in operands} | dict(known or {})
+            apart = {id(tensor) for tensor in operands if len(devices) > 1 and tensor.device.type == "meta"}
+            real = {key: tensor.to("meta") if key in apart else tensor for key, tensor in made.items()}
             real_args, real_kwargs = substituted((args, dict(kwargs)), real)
             result = function(*real_args, **real_kwargs)
     except Exception as error:
@@ -80,7 +86,14 @@ def writes_first_operand(name: str) -> bool:
     return name.endswith("_")
 
 
+def _reads_lengths(name: str, operands: list[torch.Tensor]) -> bool:
+    return name in _READS_LENGTHS or (name in _RECURRENT and any(tensor.dtype == torch.int64 for tensor in operands))
+
+
 def _stand_in(tensor: torch.Tensor, dense: bool) -> torch.Tensor:
+    """Zeros that need a gradient where the tensor does: matrix products choose their kernels by it, and with them their words."""
+    needs = tensor.requires_grad
     if dense or any(size == 0 for size in tensor.shape):
-        return torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype).zero_()
-    return torch.zeros((), dtype=tensor.dtype).expand(tuple(tensor.shape))
+        return torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype, requires_grad=needs).zero_()
+    with torch.enable_grad():
+        return torch.zeros((), dtype=tensor.dtype, requires_grad=needs).expand(tuple(tensor.shape))

@@ -11,12 +11,15 @@ import torch
 from torch import nn
 
 from tb_shapeplugin.record.trace import SignatureFact
-from tb_shapeplugin.record.values import OpCall, Value
+from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import describe, op_call
 from tb_shapeplugin.tracing.inputs import mismatched_signature
 from tb_shapeplugin.tracing.source import frames_of, innermost_user_frame, is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook
+from tb_shapeplugin.tracing.torchs_checks import torchs_check
 
+# Where torch raises for what the user's own class lacks.
+_ON_BEHALF = ("__getattr__", "_forward_unimplemented")
 UNPACK, CALL, RAISE, ERROR = "python.unpack", "python.call", "python.raise", "python.error"
 
 
@@ -36,17 +39,15 @@ def python_failure(
         signature = mismatched_signature(*_callable(target), args, kwargs)
         if signature is not None:
             return op_call(CALL, args, kwargs, book), signature
-        argument = re.match(r"(\w+)\(\): argument", text)
+        argument = re.match(r"(\w+)\(\)(?:: argument| received an invalid combination)", text)
         if argument:
             return op_call(_function_name(argument.group(1)), args, kwargs, book), None
         if "argument" in text:
             return op_call(CALL, args, kwargs, book), None
     deepest = frames[-1] if frames else None
-    if deepest is None or is_users_file(deepest.f_code.co_filename):
+    if deepest is None or is_users_file(deepest.f_code.co_filename) or deepest.f_code.co_name in _ON_BEHALF:
         return _users_failure(error, text, frame, args, kwargs, book), None
-    name = _torch_name(frames)
-    owner = deepest.f_locals.get("self")
-    return op_call(name, args if owner is target else (), kwargs if owner is target else {}, book), None
+    return torchs_check(frames, target, args, kwargs, book), None
 
 
 def _callable(target: Any) -> tuple[Callable[..., Any], str]:
@@ -62,30 +63,15 @@ def _function_name(name: str) -> str:
     return name
 
 
-def _torch_name(frames: list[FrameType]) -> str:
-    """The public name of what raised inside torch: the innermost module's, else the function that the user called."""
-    inner = []
-    for frame in reversed(frames):
-        if is_users_file(frame.f_code.co_filename):
-            break
-        inner.append(frame)
-    for frame in inner:
-        owner, name = frame.f_locals.get("self"), frame.f_code.co_name
-        if isinstance(owner, nn.Module):
-            if name == "load_state_dict":
-                return "torch.nn.Module.load_state_dict"
-            return f"torch.nn.{type(owner).__name__}" + (".__init__" if name == "__init__" else "")
-    called = inner[-1] if inner else frames[-1]
-    module = called.f_globals.get("__name__", "python")
-    return f"{module}.{getattr(called.f_code, 'co_qualname', called.f_code.co_name)}"
-
-
 def _users_failure(
     error: Exception, text: str, frame: FrameType | None, args: tuple[Any, ...], kwargs: dict[str, Any], book: TensorBook
 ) -> OpCall:
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     if isinstance(error, ValueError) and "unpack" in text and numbers:
-        return OpCall(UNPACK, (_unpacked(frame, book), numbers[0], numbers[1] if len(numbers) > 1 else None))
+        value, items = _unpacked(frame)
+        return OpCall(UNPACK, (describe(value, book), numbers[0], numbers[1] if len(numbers) > 1 else items))
+    if isinstance(error, AttributeError) and (error.obj is None or isinstance(error.obj, (tuple, list, dict))):
+        return OpCall(ERROR, (describe(error.obj, book),))
     statement = _statement(frame)
     return op_call(RAISE if isinstance(statement, (ast.Raise, ast.Assert)) else ERROR, args, kwargs, book)
 
@@ -98,19 +84,21 @@ def _statement(frame: FrameType | None) -> ast.stmt | None:
     except (SyntaxError, ValueError):
         return None
     covering = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= frame.f_lineno <= (n.end_lineno or n.lineno)]
-    return min(covering, key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)
+    return min(reversed(covering), key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)  # of equally short ones the innermost
 
 
-def _unpacked(frame: FrameType | None, book: TensorBook) -> Value:
-    """What ``a, b = x.shape`` (or ``x.size()``, ``x``) unpacked: the tensor whose axes they are, else the value itself."""
+def _unpacked(frame: FrameType | None) -> tuple[Any, int | None]:
+    """What ``a, b = x.shape`` (or ``x.size()``) unpacked: the tensor whose axes they are; else the value, and how many items it has."""
     statement = _statement(frame)
     source = statement.value if isinstance(statement, ast.Assign) else None
     if isinstance(source, ast.Call) and not source.args:
         source = source.func
     if isinstance(source, ast.Attribute) and source.attr in ("shape", "size"):
-        source = source.value
+        return _looked_up(source.value, frame), None
     value = _looked_up(source, frame)
-    return describe(value, book)
+    if isinstance(value, torch.Tensor):
+        return value, value.shape[0] if value.dim() else None
+    return value, len(value) if isinstance(value, (tuple, list)) else None
 
 
 def _looked_up(node: ast.expr | None, frame: FrameType | None) -> Any:
