@@ -12,6 +12,7 @@ from tb_shapeplugin.record.views import OpRows, TensorRows
 _HEAD_WIDTH: Final = 7
 _GAP: Final = " " * 6
 _RUNS: Final = "✓ runs"
+_SPOKEN: Final = {"__getitem__": "indexing", "__setitem__": "an assignment"}
 
 
 def four_lines(finding: Finding, record: Record | None = None, *, verbose: bool = False, width: int | None = None) -> str:
@@ -67,7 +68,9 @@ def _what(finding: Finding) -> str:
 
 
 def _from(finding: Finding, record: Record | None) -> str:
-    return ", ".join(word for word in (finding.why, _made_by(finding.origin, record) if finding.origin else "") if word)
+    why, _, note = finding.why.partition("; ")
+    told = ", ".join(word for word in (why, _made_by(finding.origin, record) if finding.origin else "") if word)
+    return "; ".join(word for word in (told, note) if word)
 
 
 def _made_by(origin: Origin, record: Record | None) -> str:
@@ -76,7 +79,7 @@ def _made_by(origin: Origin, record: Record | None) -> str:
     if origin.op_index < 0:
         return f"brought along by {_bringer(origin, record)}{at}"
     where = f" in {origin.module}" if origin.module else ""
-    return f"made by {origin.op.rpartition('.')[2]}{where}{_material(origin, record)}{at}"
+    return f"made by {_op_name(origin.op)}{where}{_material(origin, record)}{at}"
 
 
 def _bringer(origin: Origin, record: Record | None) -> str:
@@ -97,8 +100,14 @@ def _material(origin: Origin, record: Record | None) -> str:
     if first.producer < 0:
         return f" of {first.name or first.kind} {first}"
     maker = OpRows(record)[first.producer]
-    name = maker.module if maker.module != op.module else maker.name.rpartition(".")[2]
+    name = (maker.module if maker.module != op.module else "") or _op_name(maker.name)
     return f" of {name} {first}"
+
+
+def _op_name(name: str) -> str:
+    """An op in a sentence: brackets have no name that anybody says."""
+    short = name.rpartition(".")[2]
+    return _SPOKEN.get(short, short)
 
 
 def _follows(finding: Finding) -> str:
@@ -111,7 +120,7 @@ def _follows(finding: Finding) -> str:
 
 def _try(fix: Fix) -> str:
     cost = f" ({fix.cost})" if fix.cost else ""
-    return f"{fix.text}{cost}  {_RUNS if fix.verified else 'not tried'}"
+    return f"{fix.text}{cost}  {_RUNS if fix.verified else 'not verified'}"
 
 
 def _place(file: str, line: int) -> str:

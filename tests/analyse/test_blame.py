@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tb_shapeplugin.analyse.blame import origin
 from tb_shapeplugin.analyse.mismatches.registered import clash_of
-from tb_shapeplugin.analyse.passing import Dim, step_back, transposed_text, window_text
-from tb_shapeplugin.analyse.recalled import operand_of, recalled
+from tb_shapeplugin.analyse.origins.blame import origin
+from tb_shapeplugin.analyse.origins.passing import Dim, step_back
+from tb_shapeplugin.analyse.origins.recalled import operand_of, recalled
+from tb_shapeplugin.analyse.origins.window_sizes import transposed_text, window_arithmetic, window_text
 from tb_shapeplugin.record.finding import Origin
 from tb_shapeplugin.record.trace import Failure
 from tb_shapeplugin.record.values import Opaque, OpCall, Operand, Shape, Value
@@ -74,7 +75,7 @@ def test_a_weight_makes_its_features_and_names_its_layer() -> None:
 
 
 def test_maps_are_followed_back_to_where_a_remainder_was_dropped() -> None:
-    """An odd size halved and doubled is one short: both steps are told, the same-size convolution between them isn't."""
+    """An odd size halved and doubled is one short: both steps are told, the origin is the one that dropped a row."""
     chain = Chain()
     skip = chain.build.input("x", (1, 3, 11, 11))
     h = chain.op(F + "max_pool2d", [skip], (1, 3, 5, 5), input="%0", kernel_size="2", stride="None", padding="0")
@@ -92,8 +93,8 @@ def test_maps_are_followed_back_to_where_a_remainder_was_dropped() -> None:
     trace = chain.build.trace()
     pieces = (operand_of(skip, trace), operand_of(h[0], trace))
     found, why = chain.fails("torch.cat", pieces, 1)
-    assert why == "10 = 2·5, 5 = ⌊11/2⌋"
-    assert found is not None and found.op == F + "conv_transpose2d"
+    assert why == "10 = 2·5, 5 = ⌊11/2⌋; the sides of x should be a multiple of 2, they are 11×11"
+    assert found is not None and found.op == F + "max_pool2d"
 
 
 def test_a_number_that_only_passes_through_was_brought_along_by_the_input() -> None:
@@ -115,7 +116,7 @@ def test_of_two_equal_sides_the_computed_one_is_followed() -> None:
     x, target = chain.build.input("x", (4, 1, 5, 5)), chain.build.input("target", (4,))
     h = chain.op(T + "view", [x], (100,), self="%0", shape="(-1,)")
     found, why = chain.fails(F + "binary_cross_entropy", h, [target])
-    assert why == "100 = 4·5·5"
+    assert why == "100 = batch 4 × 5·5"
     assert found is not None and found.op == T + "view"
 
 
@@ -126,7 +127,7 @@ def test_a_wrong_number_of_axes_comes_from_where_they_changed() -> None:
     h = chain.op(T + "unsqueeze", [x], (1, 4, 3, 8, 8), input="%0", dim="0")
     h = chain.op(F + "relu", h, (1, 4, 3, 8, 8), input="%0")
     found, why = chain.fails(F + "conv2d", h, [chain.build.parameter("w", (6, 3, 3, 3))])
-    assert why == "what unsqueeze gives has 5 axes"
+    assert why == "unsqueeze gives 5 axes, was given 4"
     assert found is not None and found.op_index == 0
 
 
@@ -136,7 +137,7 @@ def test_a_dtype_comes_from_the_input_that_has_it() -> None:
     x = chain.build.input("x", (3, 20), "float64")
     h = chain.build.op(F + "relu", [x], (3, 20), dtype="float64")
     found, why = chain.fails(F + "linear", h, [chain.build.parameter("w", (4, 20))])
-    assert why == "input x is float64"
+    assert why == "input x is float64, as numpy's arrays of floats are"
     assert found is not None and found.tensor == x
 
 
@@ -148,7 +149,7 @@ def test_a_count_of_elements_is_told_by_its_factors() -> None:
     h = chain.op(F + "conv2d", [x, weight], (5, 4, 6, 6), input="%0", weight="%1", padding="1")
     h = chain.op(F + "relu", h, (5, 4, 6, 6), input="%0")
     found, why = chain.fails(T + "view", h, -1, 1152)
-    assert why == "720 = 5·4·6·6"
+    assert why == "720 = batch 5 × 4·6·6; 1152 = 8 × 4·6·6 would put 8 samples into one row"
     assert found is not None and found.op == F + "conv2d"
 
 
@@ -169,7 +170,7 @@ def test_nothing_is_claimed_where_no_rule_knows_the_failure() -> None:
         ((16, 10, 1, 1), (16, 10), 1, 1, ""),
         ((2, 3, 4), (6, 2, 2), 0, 1, "6 = 2·3"),
         ((7,), (1, 7), 1, 0, ""),
-        ((6,), (6, 1), 1, None, "1 is stated in view"),
+        ((6,), (6, 1), 1, None, "1 is what view gives"),
     ],
 )
 def test_a_reshape_joins_splits_or_keeps_runs_of_axes(before: Shape, after: Shape, dim: int, source: int | None, why: str) -> None:
@@ -200,6 +201,26 @@ def test_the_arithmetic_of_transposed_windows_is_true(size: int, extent: int, st
     assert value == (size - 1) * stride - 2 * padding + extent + extra
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("max_pool2d", (2,), "12/2"),
+        ("max_pool2d", (3, 2), "⌊(12 − 3)/2⌋ + 1"),
+        ("lp_pool2d", (2.0, 3), "12/3"),
+        ("avg_pool2d", (5, None, 0, True), "⌈12/5⌉"),
+        ("avg_pool2d", (3, 2, 0, True), None),  # a last, partial window: no formula that people write
+        ("adaptive_avg_pool2d", (5,), None),
+        ("fractional_max_pool2d", (2, (5, 5)), None),
+        ("max_unpool2d", (2,), None),
+    ],
+)
+def test_the_arithmetic_of_a_pool_is_read_off_its_call(name: str, arguments: tuple[Value, ...], told: str | None) -> None:
+    """Where a window's size has a formula, that; a random or an adaptive window has none."""
+    call = OpCall(F + name, (Operand(0, (2, 3, 12, 12), "float32"), *arguments))
+    found = window_arithmetic(call, (2, 3, 12, 12), 2)
+    assert (found and found[0]) == told
+
+
 def test_literals_are_read_back_as_the_call_that_they_were() -> None:
     """Tensors, nested lists, slices, an ellipsis, names; what was cut off is left out."""
     build = TraceBuilder()
@@ -211,6 +232,6 @@ def test_literals_are_read_back_as_the_call_that_they_were() -> None:
     cat, item, to, einsum = (recalled(op, build.trace()) for op in build.ops)
     first, second = Operand(a, (4, 3), "float32", kind="input", name="a"), Operand(b, (4, 2), "float32", kind="input", name="b")
     assert dict(cat.kwargs) == {"tensors": (first, second), "dim": -1}
-    assert item.kwargs["key"] == (0, Opaque("slice", "1:"), Opaque("ellipsis", "..."))
+    assert item.kwargs["index"] == (0, Opaque("slice", "1:"), Opaque("ellipsis", "..."))
     assert dict(to.kwargs) == {"input": first, "dtype": Opaque("name", "torch.float16")}
     assert einsum.args == ("ij,ik->jk", first, second)

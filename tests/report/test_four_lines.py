@@ -22,7 +22,7 @@ def test_the_four_lines_have_the_form_of_the_design() -> None:
         "WHERE  fc1 (Linear, net.py:33, call 1)",
         "WHAT   the last dim of its input is 864, in_features is 1176      f32[4,864] · f32[1176,120]",
         "FROM   864 = 6·12·12, made by flatten of pool f32[4,6,12,12] (net.py:31)",
-        "TRY    nn.Linear(864, 120) (loses the pretrained weights of fc1)  ✓ runs      input 36×36  not tried",
+        "TRY    nn.Linear(864, 120) (loses the pretrained weights of fc1)  ✓ runs      input 36×36  not verified",
     ]
 
 
@@ -50,7 +50,7 @@ def test_a_tick_stands_only_behind_a_fix_that_ran_and_those_come_first() -> None
     """A suggestion that was never re-run must not look like one that was."""
     fixes = (Fix("first"), Fix("second", verified=True), Fix("third"), Fix("fourth", verified=True, cost="costs"))
     told = parts(replace(BARE, fixes=fixes))["TRY"].split(" " * 6)
-    assert told == ["second  ✓ runs", "fourth (costs)  ✓ runs", "first  not tried", "third  not tried"]
+    assert told == ["second  ✓ runs", "fourth (costs)  ✓ runs", "first  not verified", "third  not verified"]
 
 
 def test_an_input_that_brought_the_number_along_is_named() -> None:
@@ -105,3 +105,17 @@ def test_a_long_line_goes_on_below_and_keeps_the_tick_whole() -> None:
     assert "✓ runs" in text and "\N{NO-BREAK SPACE}" not in text
     assert "       f32[4,864] · f32[1176,120]" in lines
     assert " ".join(text.split()) == " ".join(four_lines(guessed_width_finding()).split())
+
+
+def test_what_would_have_fitted_stands_behind_the_place() -> None:
+    """First the arithmetic and who made the number, then what the model was drawn for."""
+    found = replace(guessed_width_finding(), why="864 = 6·12·12; 1176 = 6·14·14 is what 32×32 for x gives")
+    assert parts(found)["FROM"] == "864 = 6·12·12, made by flatten, 4×864 (net.py:31); 1176 = 6·14·14 is what 32×32 for x gives"
+    alone = replace(BARE, why="864 = 6·12·12; a flatten is missing")
+    assert parts(alone)["FROM"] == "864 = 6·12·12; a flatten is missing"
+
+
+def test_brackets_are_told_in_words() -> None:
+    """Nobody says __getitem__."""
+    origin = Origin("", "torch.Tensor.__getitem__", "net.py", 30, "x = x[:, :5]", op_index=0, shape=(4, 5))
+    assert parts(replace(BARE, origin=origin))["FROM"] == "made by indexing, 4×5 (net.py:30)"

@@ -2,12 +2,15 @@
 
 import ast
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 from tb_shapeplugin.record.trace import OpFact, Trace
-from tb_shapeplugin.record.values import Opaque, OpCall, Operand, Value
+from tb_shapeplugin.record.values import Opaque, OpCall, Operand, Shape, Value
 
 _TENSOR = re.compile(r"%(\d+)")
-_FIRST_NAMES = ("self", "instance")  # what a method's first parameter is called where the functions say input
+_FIRST_NAMES = ("self", "instance", "tensor")  # what the first parameter may be called where the rules say input
+_OTHER_NAMES = {"key": "index", "vec2": "other"}  # and others
 
 
 def operand_of(tensor: int, trace: Trace) -> Operand:
@@ -25,18 +28,44 @@ def recalled(op: OpFact, trace: Trace) -> OpCall:
         1
     """
     operands = tuple(operand_of(tensor, trace) for tensor in op.inputs)
-    values = {}
-    for name, text in op.arguments:
+    values: dict[str, Value] = {}
+    for position, (name, text) in enumerate(op.arguments):
         try:
-            values["input" if name in _FIRST_NAMES else name] = _read(text, operands)
+            value = _read(text, operands)
         except (SyntaxError, ValueError, IndexError):
             continue
+        values[_rules_name(name, position, value)] = value
     numbered = [name for name in values if name.isdigit()]
     if not numbered:
         return OpCall(op.name, (), values)
     names = list(values)
     last = names.index(numbered[-1])
     return OpCall(op.name, tuple(values[name] for name in names[: last + 1]), {name: values[name] for name in names[last + 1 :]})
+
+
+def with_shapes(call: OpCall, shapes: Mapping[int, Shape]) -> OpCall:
+    """The call with other shapes for some of its operands, by id.
+
+    Example:
+        >>> str(with_shapes(OpCall("torch.relu", (Operand(0, (4, 3), "float32"),)), {0: (5, 3)}).args[0])
+        'f32[5,3]'
+    """
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Operand):
+            return replace(value, shape=shapes[value.id]) if value.id in shapes else value
+        return tuple(map(change, value)) if isinstance(value, tuple) else value
+
+    return OpCall(call.name, tuple(map(change, call.args)), {name: change(value) for name, value in call.kwargs.items()})
+
+
+def _rules_name(name: str, position: int, value: Value) -> str:
+    """What the rules call an argument: ``x.max(y)`` is recorded under the names of ``x.max(dim)``."""
+    if position == 0 and name in _FIRST_NAMES:
+        return "input"
+    if name == "dim" and isinstance(value, Operand):
+        return "other"
+    return _OTHER_NAMES.get(name, name)
 
 
 def _read(text: str, operands: tuple[Operand, ...]) -> Value:
