@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from tb_shapeplugin.analyse.origins.reshaping import runs
 from tb_shapeplugin.fixes.situation import Change
 from tb_shapeplugin.ops.reading import product
 from tb_shapeplugin.record.values import Shape
@@ -21,6 +22,7 @@ class Adaptation:
     shape: Shape
     text: str  # "unsqueeze(0)"
     effort: float = 1.0
+    cost: str = ""  # what it does to the contents
 
     def of_input(self, name: str | int) -> Change:
         """As a change of an argument of the model."""
@@ -102,23 +104,51 @@ def aligned(shape: Shape, other: Shape) -> Iterator[Adaptation]:
             yield Adaptation("reshape", {"shape": list(after)}, after, f"[{text}]", 0.75)
 
 
+def keeps_order(before: Shape, after: Shape) -> bool:
+    """Does a reshape only join neighbouring axes, or split them, rather than cut across them and scramble what they hold?
+
+    Example:
+        >>> keeps_order((845,), (5, 13, 13)), keeps_order((4, 6), (8, 3))
+        (True, False)
+    """
+    one, other = (tuple(size for size in shape if size != 1) for shape in (before, after))
+    return all(end - first <= 1 or end_after - first_after <= 1 for first, end, first_after, end_after in runs(one, other))
+
+
 def expanded(shape: Shape, dim: int, size: int, effort: float = 0.8) -> Adaptation:
     """An axis of length 1 stretched without copying."""
     sizes = [size if at == dim else -1 for at in range(len(shape))]
-    return Adaptation("expand", {"sizes": sizes}, (*shape[:dim], size, *shape[dim + 1 :]), f"expand({_listed(tuple(sizes))})", effort)
+    after = (*shape[:dim], size, *shape[dim + 1 :])
+    return Adaptation("expand", {"sizes": sizes}, after, f"expand({_listed(tuple(sizes))})", effort, _used(dim, size))
+
+
+def lengthened(shape: Shape, dim: int, size: int, effort: float) -> Adaptation:
+    """An axis made longer with zeros at its end."""
+    pad = [0, 0] * (len(shape) - 1 - dim) + [0, size - shape[dim]]
+    after = (*shape[:dim], size, *shape[dim + 1 :])
+    cost = f"adds {size - shape[dim]} {_entries(shape, dim, size - shape[dim])} of zeros"
+    return Adaptation("pad_to", {"dim": dim, "to": size}, after, f"F.pad({pad})", effort, cost)
+
+
+def resampled(shape: Shape, sizes: Shape, effort: float) -> Adaptation:
+    """A map, or signal, brought to other sides."""
+    sides = "×".join(map(str, shape[2:]))
+    cost = f"resamples {sides} to {'×'.join(map(str, sizes))}"
+    return Adaptation("interpolate", {"size": list(sizes)}, (*shape[:2], *sizes), f"F.interpolate(size={tuple(sizes)})", effort, cost)
 
 
 def repeated(shape: Shape, dim: int, times: int, effort: float = 1.5) -> Adaptation:
     """An axis of length 1 repeated: in memory of its own, so that writing in place stays possible."""
     after = (*shape[:dim], shape[dim] * times, *shape[dim + 1 :])
     arguments = {"dim": dim, "repeats": times}
-    return Adaptation("repeat_interleave", arguments, after, f"repeat_interleave({times}, dim={dim})", effort)
+    return Adaptation("repeat_interleave", arguments, after, f"repeat_interleave({times}, dim={dim})", effort, _used(dim, times))
 
 
 def cropped(shape: Shape, dim: int, length: int, effort: float = 2.0) -> Adaptation:
     """The first part of an axis."""
     arguments = {"dim": dim, "start": 0, "length": length}
-    return Adaptation("narrow", arguments, (*shape[:dim], length, *shape[dim + 1 :]), f"narrow({dim}, 0, {length})", effort)
+    after, lost = (*shape[:dim], length, *shape[dim + 1 :]), shape[dim] - length
+    return Adaptation("narrow", arguments, after, f"narrow({dim}, 0, {length})", effort, f"crops {lost} {_entries(shape, dim, lost)}")
 
 
 def selected(shape: Shape, dim: int, effort: float = 2.0) -> Adaptation:
@@ -126,7 +156,18 @@ def selected(shape: Shape, dim: int, effort: float = 2.0) -> Adaptation:
     last = dim == len(shape) - 1
     arguments = {"dim": -1 if last else dim, "index": 0}
     text = "[..., 0]" if last else f"select({dim}, 0)"
-    return Adaptation("select", arguments, (*shape[:dim], *shape[dim + 1 :]), text, effort)
+    cost = f"drops all but the first of {shape[dim]} at dim {dim}"
+    return Adaptation("select", arguments, (*shape[:dim], *shape[dim + 1 :]), text, effort, cost)
+
+
+def _entries(shape: Shape, dim: int, count: int) -> str:
+    """What the entries of an axis are called."""
+    names = {len(shape) - 1: "column", len(shape) - 2: "row"} if len(shape) == 4 else {}
+    return f"{names[dim]}{'s' * (count > 1)}" if dim in names else f"of {shape[dim]} at dim {dim}"
+
+
+def _used(dim: int, times: int) -> str:
+    return f"uses the one entry at dim {dim} {times} times"
 
 
 def _result(shape: Shape, step: Adaptation) -> tuple[object, ...]:

@@ -1,22 +1,22 @@
-"""One call written otherwise: a view's constant, the order of axes, keepdim, the sizes of a split or of a pad."""
+"""One call written otherwise: a view's sizes, an order of as many axes, keepdim, the sizes of a split or of a pad."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from tb_shapeplugin.fixes.adaptation import Adaptation, transposed
+from tb_shapeplugin.fixes.adaptation import Adaptation, keeps_order, transposed
 from tb_shapeplugin.fixes.delivery import at_operand, shown
 from tb_shapeplugin.fixes.layer_argument import refitted
 from tb_shapeplugin.fixes.situation import Candidate, Situation, with_shape
-from tb_shapeplugin.ops.reading import Unreadable, listed, product
-from tb_shapeplugin.ops.rules import requires
+from tb_shapeplugin.ops.reading import Unreadable, listed, product, replaced
+from tb_shapeplugin.ops.viewing import filled
 from tb_shapeplugin.record.finding import Fix
-from tb_shapeplugin.record.trace import OpFact
-from tb_shapeplugin.record.values import OpCall, Operand, Value
+from tb_shapeplugin.record.values import Operand
 
 _VIEWS = ("view", "reshape")
 _REDUCING = ("sum", "mean", "amax", "amin", "max", "min", "norm", "prod", "std", "var", "argmax", "argmin", "logsumexp", "any", "all")
 _PLURAL = ("permute",)
 _MOST_TARGETS = 4
+_SCRAMBLED = 0.8  # effort that cutting across axes adds
 
 
 def call_argument(situation: Situation) -> Iterator[Candidate]:
@@ -25,7 +25,7 @@ def call_argument(situation: Situation) -> Iterator[Candidate]:
         return
     yield from _views(situation)
     yield from _kept_dims(situation)
-    yield from _axes(situation)
+    yield from _permutation(situation)
     yield from _sizes_of_split(situation)
     yield from _contiguous(situation)
     yield from _transposed_operands(situation)
@@ -51,6 +51,9 @@ def refitted_targets(situation: Situation) -> Iterator[tuple[tuple[int, ...], tu
 
 def _fitted(target: tuple[int, ...], x: Operand) -> Iterator[tuple[int, ...]]:
     whole = x.numel
+    if (wrong := _impossible(target)) >= 0:
+        yield from (fitted for size in (-1, 1, *x.shape) if (fitted := _filled_in(target, wrong, size, whole)) is not None)
+        return
     if -1 not in target:
         yield from refitted(target, whole)
         return
@@ -62,12 +65,35 @@ def _fitted(target: tuple[int, ...], x: Operand) -> Iterator[tuple[int, ...]]:
         size = batch if at == 0 else whole // batch
         if free == 0 or at == 0:
             yield (*target[:at], size, *target[at + 1 :])
+    for at in known[1:]:
+        yield from (replaced(target, at, size) for size in _divisors_near(target, at, whole))
     for at in known:
         for size in dict.fromkeys((*x.shape, product(x.shape[1:]))):
             changed = (*target[:at], size, *target[at + 1 :])
             fixed = product(other for other in changed if other != -1)
             if size not in (0, target[at]) and fixed and whole % fixed == 0:
                 yield changed
+
+
+def _divisors_near(target: tuple[int, ...], at: int, whole: int) -> list[int]:
+    """The two sizes nearest to a stated one of which the elements are a multiple: 3 and 6 heads where 4 don't divide 18."""
+    others = product(size for place, size in enumerate(target) if place != at and size != -1)
+    rest = whole // others if others and whole % others == 0 else 0
+    fitting = [size for size in range(2, rest) if rest % size == 0]
+    return sorted(fitting, key=lambda size: (abs(size - target[at]), size))[:2]
+
+
+def _impossible(target: tuple[int, ...]) -> int:
+    """The place of a size that no view takes: 0, less than -1, or a second -1; -1 where there is none."""
+    found = [at for at, size in enumerate(target) if size in (0,) or size < -1 or (size == -1 and -1 in target[:at])]
+    return found[0] if len(found) == 1 else -1
+
+
+def _filled_in(target: tuple[int, ...], at: int, size: int, whole: int) -> tuple[int, ...] | None:
+    """The target with that size in that place, None where it doesn't hold the elements."""
+    changed = (*target[:at], size, *target[at + 1 :])
+    possible = changed.count(-1) <= 1 and 0 not in changed and filled(whole, changed) is not None
+    return changed if possible else None
 
 
 def _first(situation: Situation) -> Operand | None:
@@ -88,7 +114,9 @@ def _views(situation: Situation) -> Iterator[Candidate]:
     if viewing and targets and x is not None and -1 not in targets[0] and targets[0][:1] == x.shape[:1]:
         targets.insert(0, (-1, *targets[0][1:]))  # a batch of any size
     for target in targets[:_MOST_TARGETS]:
-        yield _with_arguments(situation, target, 0.9 if target == targets[0] else 1.8)
+        effort = 0.9 if target == targets[0] else 1.8
+        scrambles = x is not None and viewing and not keeps_order(x.shape, filled(x.numel, target) or x.shape)
+        yield _with_arguments(situation, target, effort + _SCRAMBLED * scrambles)
 
 
 def _kept_dims(situation: Situation) -> Iterator[Candidate]:
@@ -103,42 +131,11 @@ def _kept_dims(situation: Situation) -> Iterator[Candidate]:
                 yield Candidate(Fix(text, (change,)), 0.5, reshapes=True)
 
 
-def _axes(situation: Situation) -> Iterator[Candidate]:
-    """Another axis, or as many axes as the tensor has."""
-    call, x = situation.call, _first(situation)
-    if call.short_name in _PLURAL and x is not None:
-        yield from _permutation(situation, x)
+def _permutation(situation: Situation) -> Iterator[Candidate]:
+    """An order of as many axes as the tensor has."""
+    x = _first(situation)
+    if situation.call.short_name not in _PLURAL or x is None:
         return
-    pieces = call.args[0] if call.args and isinstance(call.args[0], tuple) else None
-    x = x or (pieces[0] if pieces and isinstance(pieces[0], Operand) else None)
-    for key, value in _integers(call, situation.op):
-        if x is None or value is None:
-            continue
-        for dim in dict.fromkeys((x.ndim - 1, *range(x.ndim))):
-            if dim not in (value, value + x.ndim) and requires(_with_argument(call, key, dim)) is None:
-                change = situation.call_change(situation.op, argument=key, value=dim)
-                effort = 1.9 if situation.kind == "index_shape" else 1.0
-                yield Candidate(Fix(f"{call.short_name}(…, dim={dim})", (change,)), effort, reshapes=True)
-
-
-def _integers(call: OpCall, op: OpFact) -> Iterator[tuple[int | str, int | None]]:
-    """The call's argument named dim: by position where it was given so, else by name."""
-    value = call.kwargs.get("dim")
-    if isinstance(value, int):
-        yield "dim", value
-    names = [name for name, _ in op.arguments]
-    for position, given in enumerate(call.args):
-        if position and position < len(names) and names[position] == "dim" and isinstance(given, int) and not isinstance(given, bool):
-            yield position, given
-
-
-def _with_argument(call: OpCall, key: int | str, value: Value) -> OpCall:
-    if isinstance(key, str):
-        return OpCall(call.name, call.args, {**call.kwargs, key: value})
-    return OpCall(call.name, (*call.args[:key], value, *call.args[key + 1 :]), call.kwargs)
-
-
-def _permutation(situation: Situation, x: Operand) -> Iterator[Candidate]:
     try:
         dims = listed(situation.call, 1, "dims")
     except Unreadable:

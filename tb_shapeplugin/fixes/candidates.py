@@ -6,7 +6,7 @@ from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.record.finding import Finding
 from tb_shapeplugin.record.trace import Failure, Trace
 
-_NO_MISMATCH = ("user_error", "out_of_memory", "opaque")
+_NO_MISMATCH = ("user_error", "out_of_memory")
 
 
 def candidates(trace: Trace, failure: Failure, finding: Finding) -> tuple[Candidate, ...]:

@@ -24,13 +24,14 @@ def written(name: str, step: Adaptation) -> str:
 def at_input(name: str | int, step: Adaptation, effort: float) -> Candidate:
     """The step on an argument of the model."""
     shown = name if isinstance(name, str) else f"args[{name}]"
-    return Candidate(Fix(written(shown, step), (step.of_input(name),), cost=EVERY_CALLER), effort, reshapes=True)
+    cost = "; ".join(filter(None, (EVERY_CALLER, step.cost)))
+    return Candidate(Fix(written(shown, step), (step.of_input(name),), cost=cost), effort, reshapes=True)
 
 
 def before_module(situation: Situation, step: Adaptation, effort: float) -> Candidate:
     """The step on the first argument of the failing module."""
     text = f"{called(situation.path)}({written('x', step)})"
-    return Candidate(Fix(text, (step.before(situation.path),)), effort, reshapes=True)
+    return Candidate(Fix(text, (step.before(situation.path),), cost=step.cost), effort, reshapes=True)
 
 
 def at_operand(situation: Situation, operand: Operand, step: Adaptation, effort: float) -> Candidate | None:
@@ -39,7 +40,8 @@ def at_operand(situation: Situation, operand: Operand, step: Adaptation, effort:
     if position is None or situation.layer is not None or situation.call.name.startswith("python."):
         return None
     change = situation.call_change(situation.op, operand=position, op=step.operation, **step.arguments)
-    return Candidate(Fix(f"{written(shown(situation, operand), step)} in {situation.call.short_name}", (change,)), effort, reshapes=True)
+    text = f"{written(shown(situation, operand), step)} in {situation.call.short_name}"
+    return Candidate(Fix(text, (change,), cost=step.cost), effort, reshapes=True)
 
 
 def operand_position(situation: Situation, operand: Operand) -> int | None:

@@ -1,8 +1,9 @@
 """The model's arguments given another shape: an axis too many, too few or in the wrong place, labels as one-hot rows or colours."""
 
+import math
 from collections.abc import Iterator
 
-from tb_shapeplugin.fixes.adaptation import Adaptation, adaptations, aligned, cropped, repeated, reshaped
+from tb_shapeplugin.fixes.adaptation import Adaptation, adaptations, aligned, cropped, keeps_order, repeated, reshaped
 from tb_shapeplugin.fixes.delivery import at_input
 from tb_shapeplugin.fixes.inserted_step import LEVELLING, favoured, sensible
 from tb_shapeplugin.fixes.situation import Candidate, Situation, with_shape
@@ -58,8 +59,11 @@ def _steps(situation: Situation, operand: Operand, tensor: int, shape: Shape) ->
             if situation.fits(*(with_shape(twin, step.shape) for twin in twins)) and _right_rank(situation, step):
                 yield favoured(situation, operand, step)
         yield from _counted(situation, operand)
+        yield from _picture(situation, operand)
     elif situation.kind == "loss_target_shape" and operand.dtype == "int64" and tensors[tensor].dtype == "int64":
         yield from _class_numbers(shape)
+    elif situation.kind == "rank" and situation.replay.possible:
+        yield from (step for step in adaptations(shape) if step.operation != "select" and situation.replay.runs({tensor: step.shape}))
     elif situation.kind == "rank" and len(shape) == operand.ndim:
         yield from (step for step in adaptations(shape) if _right_rank(situation, step) and step.operation != "select")
     if situation.kind == "loss_target_shape" and tensors[tensor].dtype == "int64" and shape == operand.shape:
@@ -77,7 +81,8 @@ def _towards_others(situation: Situation, operand: Operand) -> Iterator[Adaptati
         if other.id == operand.id:
             continue
         known = {step.shape for step in adaptations(operand.shape)}
-        if other.shape not in known and other.shape != operand.shape and product(other.shape) == operand.numel and other.ndim:
+        same = other.shape != operand.shape and product(other.shape) == operand.numel and other.ndim
+        if same and other.shape not in known and keeps_order(operand.shape, other.shape):
             yield reshaped(other.shape, 0.7)
         if situation.kind in LEVELLING:
             yield from aligned(operand.shape, other.shape)
@@ -97,6 +102,17 @@ def _counted(situation: Situation, operand: Operand) -> Iterator[Adaptation]:
     lengths, batch = got.get("lengths", 0), want.get("batch", 0)
     if situation.kind == "seq_lengths" and 0 < batch < lengths and operand.shape == (lengths,):
         yield cropped(operand.shape, 0, batch, 1.5)
+
+
+def _picture(situation: Situation, operand: Operand) -> Iterator[Adaptation]:
+    """Rows in front of a convolution as the square pictures that they were."""
+    weight = situation.call.operand(1, "weight")
+    if situation.kind != "rank" or operand.ndim != 2 or weight is None or weight.ndim != 4:
+        return
+    channels = weight.shape[1] * situation.call.integer(6, "groups", 1)
+    side = math.isqrt(operand.shape[1] // channels)
+    if side and channels * side * side == operand.shape[1]:
+        yield reshaped((operand.shape[0], channels, side, side), 0.8)
 
 
 def _class_numbers(shape: Shape) -> Iterator[Adaptation]:

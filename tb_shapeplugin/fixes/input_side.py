@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from tb_shapeplugin.analyse.recalled import operand_of, recalled
-from tb_shapeplugin.fixes.adaptation import Adaptation
+from tb_shapeplugin.analyse.origins.recalled import operand_of, recalled
+from tb_shapeplugin.fixes.adaptation import resampled
 from tb_shapeplugin.fixes.delivery import at_input
 from tb_shapeplugin.fixes.situation import Candidate, Situation, with_operands, with_shape
 from tb_shapeplugin.ops.reading import product
@@ -30,8 +30,7 @@ def input_side(situation: Situation) -> Iterator[Candidate]:
             continue
         sides = _fitting_sides(situation, tensor, fact.shape)
         if sides is not None:
-            step = Adaptation("interpolate", {"size": list(sides)}, (*fact.shape[:2], *sides), f"F.interpolate(size={sides})")
-            yield at_input(name, step, 1.3)
+            yield at_input(name, resampled(fact.shape, sides, 1.3), 1.3)
         return
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tb_shapeplugin.fixes.adaptation import Adaptation, adaptations, aligned, permuted, transposed
+from tb_shapeplugin.fixes.adaptation import Adaptation, adaptations, aligned, keeps_order, permuted, reshaped, transposed
 from tb_shapeplugin.fixes.delivery import on_the_way, written
 from tb_shapeplugin.fixes.layer_text import called
 from tb_shapeplugin.fixes.situation import Candidate, Situation, with_shape
@@ -14,8 +14,12 @@ _MOST = 4
 _INDEXED = ("index_", "scatter", "gather")
 _ELSEWHERE = frozenset(
     "dtype device index_range loss_target_range norm_batch_one state_dict view_numel view_stride divisible pad_size "  # noqa: SIM905  as words
-    "conv_kernel split_sizes".split()
+    "conv_kernel split_sizes opaque".split()
 )
+_TIME_FIRST = ("mask_shape", "attn_layout", "rnn_state", "seq_lengths", "loss_target_shape")  # layouts in which the batch isn't first
+_OF_MAPS = ("conv_channels", "norm_features")
+_MAP_TURNED = 0.9  # effort that taking a side of a map for its channels adds
+_BATCH_MOVED = 0.4  # effort that moving the batch axis adds
 LEVELLING = ("broadcast", "mask_shape")  # kinds of which operands only have to lie beside each other
 
 
@@ -32,11 +36,19 @@ def inserted_step(situation: Situation) -> Iterator[Candidate]:
 
 def _steps(situation: Situation, operand: Operand) -> Iterator[Candidate]:
     beside = [s for other in situation.call.operands() if other.id != operand.id for s in aligned(operand.shape, other.shape)]
-    steps = [*adaptations(operand.shape), *(beside if situation.kind in LEVELLING else ())]
+    steps = [*adaptations(operand.shape), *([*beside, *_undone(situation, operand)] if situation.kind in LEVELLING else ())]
     fitting = [s for s in steps if sensible(situation, operand, s) and situation.fits(with_shape(operand, s.shape))]
     for step in sorted((favoured(situation, operand, step) for step in fitting), key=lambda step: step.effort)[:_MOST]:
         raw = situation.input_name(operand.id) is not None
         yield from on_the_way(situation, operand, step, step.effort + (0.3 if raw else 0.0))
+
+
+def _undone(situation: Situation, operand: Operand) -> Iterator[Adaptation]:
+    """What was joined, or taken apart, as the other operand still is."""
+    for other in situation.call.operands():
+        same = other.shape != operand.shape and other.numel == operand.numel
+        if same and other.ndim and keeps_order(operand.shape, other.shape):
+            yield reshaped(other.shape, 0.8)
 
 
 def favoured(situation: Situation, operand: Operand, step: Adaptation) -> Adaptation:
@@ -46,16 +58,26 @@ def favoured(situation: Situation, operand: Operand, step: Adaptation) -> Adapta
     """
     clash, (_, want) = situation.clash, situation.numbers()
     moves = step.operation in ("permute", "transpose")
+    if moves and _takes_the_batch_along(situation, operand, step):
+        return replace(step, effort=step.effort + _BATCH_MOVED)
     if not moves or clash is None or clash.operand != operand.id or not 0 <= clash.dim < len(step.shape):
         return step
     shape = operand.shape
+    is_map = operand.ndim > 3 and situation.kind in _OF_MAPS
+    unlikely = replace(step, effort=step.effort + _MAP_TURNED) if is_map and step.effort >= 1.0 else step
     if not want or shape.count(want) != 1 or step.shape[clash.dim] != want:
-        return step
+        return unlikely
     source, last = shape.index(want), operand.ndim - 1
     if operand.ndim > 3 and {source, clash.dim} != {1, last}:
-        return step
+        return unlikely
     straight = step.operation == ("permute" if operand.ndim > 3 else "transpose")
     return replace(step, effort=min(step.effort, 0.75)) if straight else step
+
+
+def _takes_the_batch_along(situation: Situation, operand: Operand, step: Adaptation) -> bool:
+    dims = step.arguments["dims"]
+    moved = dims[0] != 0 if step.operation == "permute" else 0 in dims
+    return moved and situation.kind not in _TIME_FIRST and operand.shape[:1] == (situation.batch,)
 
 
 def sensible(situation: Situation, operand: Operand, step: Adaptation) -> bool:

@@ -47,11 +47,20 @@ def layer_fix(module: ModuleFact, argument: str, value: Any, *, own: bool, cost:
         cost: other consequences than lost weights.
     """
     text = layer_text(module, {**module.attributes, argument: value}, argument)
+    if module.type.startswith(_PARAMETRIZED):  # made anew it would lack what was registered on it
+        return Fix(f"{called(module.path)} = {text} with its parametrization registered again")
     named = text if own or not text.startswith("nn.") else f"{called(module.path)} = {text}"
-    lost = f"loses {called(module.path)}'s pretrained weights" if module.parameters and argument not in _WEIGHTLESS else ""
-    return Fix(named, ({"module": module.path, "arg": argument, "value": value},), cost=lost if cost is None else cost)
+    return Fix(named, ({"module": module.path, "arg": argument, "value": value},), cost=_lost(module, argument) if cost is None else cost)
 
 
+def _lost(module: ModuleFact, argument: str) -> str:
+    """What the layer knows and the one made anew doesn't."""
+    kept = {"pretrained weights": module.parameters, "running statistics": module.buffers}
+    lost = [what for what, held in kept.items() if held and argument not in _WEIGHTLESS]
+    return f"loses {called(module.path)}'s {' and '.join(lost)}" if lost else ""
+
+
+_PARAMETRIZED = "Parametrized"  # what torch.nn.utils.parametrize puts before the name of a layer's class
 _WEIGHTLESS = ("stride", "padding", "output_padding", "batch_first", "num_groups", "dilation")
 
 
@@ -62,7 +71,8 @@ def layer_text(module: ModuleFact, attributes: Mapping[str, Any], changed: str) 
         >>> layer_text(ModuleFact("fc1", "Linear", 0), {"in_features": 864, "out_features": 120}, "in_features")
         'nn.Linear(864, 120)'
     """
-    family = re.sub(r"(Transpose)?[123]d$", "", module.type)
+    kind = module.type.removeprefix(_PARAMETRIZED)
+    family = re.sub(r"(Transpose)?[123]d$", "", kind)
     names = _POSITIONAL.get(family, ())
     others = _OTHERS.get(family, ())
     if not names or any(name not in attributes for name in names) or changed not in (*names, *(name for name, _ in others)):
@@ -71,8 +81,8 @@ def layer_text(module: ModuleFact, attributes: Mapping[str, Any], changed: str) 
     default = {**dict(others), **({"stride": short(attributes.get("kernel_size"))} if "Pool" in family else {})}
     shown = {name: short(attributes[name]) for name, _ in others if name in attributes}
     given += [f"{name}={value}" for name, value in shown.items() if value != str(default[name])]
-    given += ["bias=False"] if "bias=False" in module.config else []
-    return f"nn.{module.type}({', '.join(given)})"
+    given += [flag for flag in ("affine=False", "bias=False") if flag in module.config][:1]
+    return f"nn.{kind}({', '.join(given)})"
 
 
 def short(value: Any) -> str:

@@ -31,7 +31,7 @@ def _candidate(module: ModuleFact, name: str, shape: Shape, operand: Operand, ki
     listed = ", ".join(map(str, shape))
     making = {"parameter": f"nn.Parameter(torch.zeros({listed}))"}.get(operand.kind, f"torch.zeros({listed})")
     change = {"module": module.path, "param": name, "shape": list(shape)}
-    fix = Fix(f"{owner} = {making}", (change,), cost=f"loses the values of {owner}")
+    fix = Fix(f"{owner} = {making}", (change,), cost=f"loses the {'values' if operand.kind == 'parameter' else 'contents'} of {owner}")
     return Candidate(fix, {"matmul_dims": 1.7}.get(kind, 1.2 if operand.kind == "parameter" else 1.0))
 
 

@@ -17,6 +17,7 @@ from tb_shapeplugin.fixes.producer_width import producer_width
 from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.fixes.suggestion import suggestion
 from tb_shapeplugin.fixes.window import window
+from tb_shapeplugin.fixes.written_number import written_number
 
 Propose: TypeAlias = Callable[[Situation], Iterator[Candidate]]
 
@@ -28,6 +29,7 @@ FIXES: tuple[Propose, ...] = (
     window,
     input_side,
     call_argument,
+    written_number,
     levelled_operand,
     made_of_sizes,
     plain_attribute,

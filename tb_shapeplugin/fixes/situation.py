@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from tb_shapeplugin.analyse.origins.replay import Replay
+from tb_shapeplugin.fixes.impact import batch_of
 from tb_shapeplugin.ops.rules import requires
 from tb_shapeplugin.record.finding import Clash, Finding, Fix
 from tb_shapeplugin.record.trace import CallFact, Failure, ModuleFact, OpFact, Trace
@@ -14,7 +16,7 @@ from tb_shapeplugin.record.values import OpCall, Operand, Shape, Value
 Change: TypeAlias = Mapping[str, Any]  # Any: values are of the type of what they replace
 
 _LAYERS = re.compile(
-    r"(Lazy)?(Linear|NonDynamicallyQuantizableLinear|Bilinear|Identity|Conv(Transpose)?[123]d|\w*Norm([123]d)?|Embedding(Bag)?|(LSTM|GRU|RNN)(Cell)?|"
+    r"(Lazy|Parametrized)?(Linear|NonDynamicallyQuantizableLinear|Bilinear|Identity|Conv(Transpose)?[123]d|\w*Norm([123]d)?|Embedding(Bag)?|(LSTM|GRU|RNN)(Cell)?|"
     r"MultiheadAttention|Transformer\w*|Unflatten|Flatten|\w*Pool[123]d|\w*Loss|Pixel(Uns|S)huffle|Upsample\w*|Fold|Unfold|\w*Pad[123]d|"
     r"Softmax\w*|LogSoftmax|\w*ReLU|GELU|SiLU|GLU|Sigmoid|Tanh|Dropout\w*|CosineSimilarity|PairwiseDistance|ChannelShuffle)$"
 )
@@ -69,6 +71,16 @@ class Situation:
         """The call of the failing module, None outside any."""
         call = self.trace.ops[self.failure.op].call
         return self.trace.calls[call] if call >= 0 else None
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The way to the failing call, to be gone through again with other shapes."""
+        return Replay(self.trace, self.failure)
+
+    @cached_property
+    def batch(self) -> int:
+        """How many samples the model was given at once; 0 where its inputs don't tell."""
+        return batch_of(self.trace)
 
     def numbers(self) -> tuple[int | None, int | None]:
         """What is had and what is wanted, where each is one number."""

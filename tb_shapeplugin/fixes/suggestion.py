@@ -12,6 +12,15 @@ def suggestion(situation: Situation) -> Iterator[Candidate]:
         yield Candidate(Fix(text), effort=9.0)
 
 
+def _batch_of_targets(situation: Situation) -> str:
+    """Which argument has to be as long as the predictions are many."""
+    name = None if situation.clash is None else situation.input_name(situation.clash.operand)
+    _, want = situation.numbers()
+    if name is None or want is None:
+        return "as many targets as predictions"
+    return f"argument {name}: dim 0 should be {want}" if isinstance(name, str) else f"args[{name}]: dim 0 should be {want}"
+
+
 def _texts(situation: Situation) -> Iterator[str]:
     kind, got, want = situation.kind, situation.finding.got, situation.finding.want
     if kind == "state_dict" and "missing" in want:
@@ -28,7 +37,7 @@ def _texts(situation: Situation) -> Iterator[str]:
     elif kind == "seq_lengths":
         yield "pass the lengths that belong to this batch: lengths[:x.size(0)]"
     elif kind == "loss_target_shape" and situation.clash is not None and situation.clash.dim == 0:
-        yield "as many targets as predictions"
+        yield _batch_of_targets(situation)
     elif kind == "attn_layout" and "batch" in got and "batch" in want:
         low, high = sorted((got["batch"], want["batch"]))
         yield f"expand the one of batch {low} along its batch axis: .expand(-1, {high}, -1)"

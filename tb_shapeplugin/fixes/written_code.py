@@ -1,4 +1,4 @@
-"""How the user wrote an operand of a call: ``z`` in ``torch.cat([s2, z], dim=1)``."""
+"""What the code of a statement says: how an operand is written, ``z`` in ``torch.cat([s2, z], dim=1)``, which calls it makes."""
 
 import ast
 
@@ -26,17 +26,33 @@ def operand_text(code: str, call: str, position: int) -> str | None:
         >>> operand_text("y = torch.cat([s2, z], dim=1)", "cat", 1), operand_text("return a + self.b(x)", "add", 0)
         ('z', 'a')
     """
-    try:
-        tree = ast.parse(code)
-    except SyntaxError:
-        return None
-    found = [operands for node in ast.walk(tree) if (operands := _operands(node, call))]
+    found = [operands for node in _nodes(code) if (operands := _operands(node, call))]
     if len(found) != 1 or position >= len(found[0]):
         return None
     text = ast.unparse(found[0][position])
     if len(text) > _LONGEST:
         return None
     return text if isinstance(found[0][position], (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({text})"
+
+
+def calls_of(code: str, name: str) -> list[ast.Call]:
+    """The calls of that name in a statement, or in the head of one, the innermost of a chain last; none where it can't be read.
+
+    Example:
+        >>> [ast.unparse(call) for call in calls_of("if x.view(2, 3).any():", "view")]
+        ['x.view(2, 3)']
+    """
+    calls = (node for node in _nodes(code) if isinstance(node, ast.Call))
+    return [call for call in calls if name == getattr(call.func, "attr", getattr(call.func, "id", ""))]
+
+
+def _nodes(code: str) -> list[ast.AST]:
+    for text in (code, f"{code} pass"):  # the head of a statement stands without what it leads to
+        try:
+            return list(ast.walk(ast.parse(text)))
+        except SyntaxError:
+            continue
+    return []
 
 
 def _operands(node: ast.AST, call: str) -> list[ast.expr]:

@@ -22,6 +22,7 @@ from tb_shapeplugin.fixes.producer_width import producer_width
 from tb_shapeplugin.fixes.registered import Propose
 from tb_shapeplugin.fixes.suggestion import suggestion
 from tb_shapeplugin.fixes.window import window
+from tb_shapeplugin.fixes.written_number import written_number
 
 Built = tuple[Any, tuple[Any, ...]]
 
@@ -128,6 +129,11 @@ def coincidence() -> Built:
     return Net(lambda s, x: s.conv(x).mean((2, 3)), conv=nn.Conv2d(16, 4, 3)), (torch.randn(2, 3, 16, 16),)
 
 
+def axis_twice() -> Built:
+    """x[2,5,3].permute(0, 2, 2) ✗ ─ conv 3→4: (0, 2, 1) was meant."""
+    return Net(lambda s, x: s.conv(x.permute(0, 2, 2)), conv=nn.Conv1d(3, 4, 1)), (torch.randn(2, 5, 3),)
+
+
 CASES = (
     Case(layer_argument, wide_head, "nn.Linear(1152, 4)", lost_axis),
     Case(producer_width, chained, "first = nn.Linear(6, 16)", channels_last),
@@ -136,6 +142,7 @@ CASES = (
     Case(window, odd_skip, "up = nn.ConvTranspose1d(8, 2, 4, stride=2, padding=1, output_padding=1)", chained),
     Case(input_side, drawn_for_larger, "F.interpolate(x, size=(64, 64))", chained),
     Case(call_argument, lost_axis, "sum(1, keepdim=True)", wide_head),
+    Case(written_number, axis_twice, "permute(0, 2, 1)", two_clips),
     Case(levelled_operand, two_clips, "F.pad(b, [0, 1]) in add", chained),
     Case(made_of_sizes, state_with_swapped_axes, "torch.zeros(2, 4, 5)", configured_batch),
     Case(plain_attribute, configured_batch, "model.batch_size = 16", doubles),

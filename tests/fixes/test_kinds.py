@@ -4,6 +4,8 @@ import copy
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import nn
 
 from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.analyse.mismatches.registered import clash_of
@@ -13,7 +15,8 @@ from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.tracing.changes import applied
 from tb_shapeplugin.tracing.execution import Examination, Options, examine
 from tb_shapeplugin.tracing.subject import Subject
-from tests.fixes.broken import CASES, Built, Case, channels_last, coincidence, wide_head
+from tests.fixes.broken import CASES, Built, Case, Net, channels_last, coincidence, two_clips, wide_head
+from tests.fixes.forms import labels_of_another_batch
 
 NAMED = [pytest.param(case, id=case.kind.__name__) for case in CASES]
 
@@ -77,6 +80,40 @@ def test_a_layer_made_anew_loses_its_weights_and_the_fix_says_so() -> None:
     assert costs["nn.Linear(1152, 4)"] == "loses model[3]'s pretrained weights"
     costs = {candidate.fix.text: candidate.fix.cost for candidate in offered(channels_last())}
     assert costs["x.permute(0, 3, 1, 2)"] == "changes what every caller of the model passes"
+
+
+def test_a_step_says_what_it_does_to_the_contents() -> None:
+    """Cropping, filling, resampling and statistics that go lost are consequences."""
+    costs = {candidate.fix.text: candidate.fix.cost for candidate in offered(two_clips())}
+    assert costs["F.interpolate(b, size=(37,)) in add"] == "resamples 36 to 37"
+    assert costs["F.pad(b, [0, 1]) in add"] == "adds zeros"
+    norm = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(6, affine=False))
+    costs = {candidate.fix.text: candidate.fix.cost for candidate in offered((norm, (torch.randn(2, 3, 9, 9),)))}
+    assert costs["nn.BatchNorm2d(8, affine=False)"] == "loses model[1]'s running statistics"
+    costs = {candidate.fix.text: candidate.fix.cost for candidate in offered(labels_of_another_batch())}
+    assert costs["y.narrow(0, 0, 4)"] == "changes what every caller of the model passes; crops 2 of 6 at dim 0"
+    assert "argument y: dim 0 should be 4" in costs
+
+
+def test_heads_that_dont_divide_the_width_become_the_nearest_number_that_does() -> None:
+    """18 features for 4 heads: 3 is one off, 2 is two."""
+    run = Net(lambda s, x: x.view(2, 9, 4, -1))
+    texts = [candidate.fix.text for candidate in offered((run, (torch.randn(2, 9, 18),)))]
+    assert texts[0] == "view(2, 9, 3, -1)" and "view(2, 9, 2, -1)" in texts
+
+
+def test_a_layer_that_is_viewed_in_parts_is_made_as_wide_as_the_parts() -> None:
+    """20 features as heads of 8: 16 and 24 are the widths near."""
+    run = Net(lambda s, x: s.query(x).view(2, 6, -1, 8), query=nn.Linear(5, 20))
+    texts = [candidate.fix.text for candidate in offered((run, (torch.randn(2, 6, 5),)))]
+    assert {"query = nn.Linear(5, 16)", "query = nn.Linear(5, 24)"} <= set(texts)
+
+
+def test_no_reshape_cuts_across_the_axes() -> None:
+    """As many elements in another order are no repair: [4,6] is no [8,3]."""
+    run = Net(lambda s, x, y: F.mse_loss(s.fc(x), y), fc=nn.Linear(5, 6))
+    texts = [candidate.fix.text for candidate in offered((run, (torch.randn(4, 5), torch.randn(8, 3))))]
+    assert not [text for text in texts if "reshape" in text]
 
 
 def test_sizes_that_happen_to_be_equal_are_not_preferred() -> None:

@@ -5,12 +5,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb_shapeplugin.fixes.adaptation import adaptations, aligned
+from tb_shapeplugin.fixes.adaptation import adaptations, aligned, keeps_order
 from tb_shapeplugin.fixes.input_side import roundest, sides_near
 from tb_shapeplugin.fixes.layer_argument import refitted
 from tb_shapeplugin.fixes.layer_text import called, layer_text
 from tb_shapeplugin.fixes.written_code import operand_text
 from tb_shapeplugin.record.trace import ModuleFact
+from tb_shapeplugin.record.values import Shape
 from tb_shapeplugin.tracing.changes import operate
 
 SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
@@ -55,6 +56,22 @@ def test_sides_that_run_alike_give_the_roundest() -> None:
     assert sides_near(30, 3) == [32, 30, 28]
     assert {224, 512} <= set(sides_near(112, 128))
     assert roundest(98, lambda side: 97 <= side <= 112, 64) == 112
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ((845,), (5, 13, 13), True),
+        ((4, 6, 10), (24, 2, 5), True),
+        ((2, 1, 8), (2, 8), True),
+        ((4, 6), (8, 3), False),
+        ((4, 3, 8, 8), (4, 8, 8, 3), False),
+    ],
+)
+def test_a_reshape_that_joins_or_splits_is_told_from_one_that_cuts_across(before: Shape, after: Shape, kept: bool) -> None:
+    """What cuts across mixes samples with features, or colours with places."""
+    assert keeps_order(before, after) is kept
+    assert keeps_order(after, before) is kept
 
 
 CONV = {"in_channels": 3, "out_channels": 8, "kernel_size": (7, 7), "stride": (2, 2)}
