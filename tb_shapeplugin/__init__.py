@@ -9,12 +9,13 @@ _PUBLIC = {
     "summary": "tb_shapeplugin.api.summarizing",
     "add_shapes": "tb_shapeplugin.api.logging_models",
     "ShapeWriter": "tb_shapeplugin.api.logging_models",
+    "guard": "tb_shapeplugin.api.guarding",
     "spec": "tb_shapeplugin.api.specs",
     "load": "tb_shapeplugin.api.loading",
     "ShapesError": "tb_shapeplugin.base.errors",
 }
 
-__all__ = ["capture", "summary", "add_shapes", "ShapeWriter", "spec", "load", "Capture", "ShapesError", "__version__"]
+__all__ = ["capture", "summary", "add_shapes", "ShapeWriter", "guard", "spec", "load", "Capture", "ShapesError", "__version__"]
 
 
 def __getattr__(name: str) -> object:

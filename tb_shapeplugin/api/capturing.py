@@ -105,11 +105,16 @@ def _inputs(
     return inputs
 
 
-def _check_options(model: Any, name: Any, execution: Any, source: Any, only: Any) -> None:
+def refuse_no_model(model: Any, name: Any) -> None:
+    """ShapesError for what can't be called, and for a name that is none."""
     if not callable(model):
         raise ShapesError(f"the model is a {type(model).__name__}, which can't be called. Give an nn.Module or a function.")
     if not isinstance(name, str) or not name:
         raise ShapesError(f"name is {name!r}. Give a non-empty text.")
+
+
+def _check_options(model: Any, name: Any, execution: Any, source: Any, only: Any) -> None:
+    refuse_no_model(model, name)
     if only is not None and (not isinstance(only, str) or not only):
         raise ShapesError(f"only is {only!r}. Give the dotted path of a submodule, such as 'backbone.layer1'.")
     for option, value, known in (("execution", execution, _EXECUTIONS), ("source", source, _SOURCES)):

@@ -8,6 +8,7 @@ from typing import Any
 from tb_shapeplugin.analyse.ledger import record_of
 from tb_shapeplugin.api.captures import Capture
 from tb_shapeplugin.api.capturing import capture, refuse_unknown_options
+from tb_shapeplugin.api.guarding import Guard, guard
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.trace import nothing_known
@@ -48,7 +49,7 @@ def add_shapes(
         >>> with shapes.ShapeWriter("runs/first") as writer:  # doctest: +SKIP
         ...     shapes.add_shapes(writer, torch.nn.Linear(4, 2), torch.ones(3, 4))
     """
-    sink = writer.sink if isinstance(writer, ShapeWriter) else event_sink(writer)
+    sink = event_sink(writer)
     if isinstance(step, bool) or not isinstance(step, int):
         raise ShapesError(f"step is {step!r}. Give a whole number.")
     refuse_unknown_options(capture_options)
@@ -106,6 +107,10 @@ class ShapeWriter:
     ) -> Capture:
         """As ``shapes.add_shapes`` with this writer."""
         return add_shapes(self, model, args, kwargs, step=step, all_ranks=all_ranks, **capture_options)
+
+    def guard(self, model: Callable[..., Any], *, name: str = "model") -> Guard:
+        """As ``shapes.guard`` with this writer."""
+        return guard(self, model, name=name)
 
     def close(self) -> None:
         """Closes the file; a second call does nothing."""

@@ -13,8 +13,8 @@ from tb_shapeplugin.write.sink import EventSink, Ledger
 # One ledger a writer, for as long as it lives: every call of add_shapes makes a sink anew.
 _LEDGERS: weakref.WeakKeyDictionary[Any, Ledger] = weakref.WeakKeyDictionary()
 
-# Lightning's logger holds a SummaryWriter as .experiment, accelerate's and ignite's as .writer.
-_HOLDERS = ("experiment", "writer")
+# Lightning's logger holds a SummaryWriter as .experiment, accelerate's and ignite's as .writer; a ShapeWriter has its .sink.
+_HOLDERS = ("experiment", "writer", "sink")
 _DEEPEST = 3
 
 

@@ -17,7 +17,7 @@ from tests.tracing.pictures import picture, process_picture
 
 OURS = str(Path(shapes.__file__).parent)
 # They read the call that the user made: a fault there comes before anything began, and is told as it is.
-BEFORE = {"capture", "_check_options", "_inputs", "_arguments", "_refuse_sizes", "_is_size", "_signature", "__getattr__"}
+BEFORE = {"capture", "_check_options", "refuse_no_model", "_inputs", "_arguments", "_refuse_sizes", "_is_size", "_signature", "__getattr__"}
 # They hand the user's calls on, or take up faults, and hold nothing before their guards: what fails as they are entered,
 # nobody could catch.
 HANDING_ON = {"__torch_function__", "__torch_dispatch__", "call", "_call", "_script", "_forward", "_entered", "_followed", "_called"}
@@ -102,6 +102,56 @@ def sites(run: Callable[[], Any]) -> Iterator[tuple[CodeType, int]]:
     for code, count in called(run).items():
         if code.co_qualname.partition(".")[0] not in BEFORE and code.co_name not in HANDING_ON and code.co_qualname not in LAST:
             yield code, (count + 1) // 2
+
+
+# What a guard adds to a capture; the rest of our code is planted below.
+GUARDS_OWN = ("api/guarding", "api/crashes", "bare_failure", "lookups", "postmortem", "replay", "rewriting", "statements")
+
+
+def crash(model: Net, args: Any, guard: Any) -> tuple[BaseException, Any]:
+    """What a guarded loop ends with, and how everything was when its own exception came."""
+    found: list[Any] = []
+    try:
+        with guard:
+            try:
+                out = model(*args)
+                torch.nn.functional.cross_entropy(out, torch.zeros(3, dtype=torch.long))
+            finally:
+                found.append((picture(model, args), process_picture()))
+    except BaseException as error:
+        return error, found[0]
+    raise AssertionError("the loop went through")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # planted in a generator that ends unread
+def test_a_fault_in_a_guard_leaves_the_users_exception(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each function that a guard adds raises in the middle: the loop's own exception goes on, with one warning at most."""
+    monkeypatch.setattr("tb_shapeplugin.api.crashes.repaired", lambda found, *_: found)  # searches are planted elsewhere
+    model, args = Net(4), arguments()
+    complaints: list[str] = []
+    warned = planted = 0
+    with shapes.ShapeWriter(tmp_path) as writer:
+        guard = shapes.guard(writer, model)
+
+        def run() -> tuple[BaseException, Any]:
+            writer.sink.ledger.tags.clear()
+            return crash(model, args, guard)
+
+        for code, number in list(sites(run)):
+            if not any(own in code.co_filename for own in GUARDS_OWN) or code.co_qualname in ("Guard.__enter__", "Guard.__exit__"):
+                continue  # these two hold nothing before their guards
+            (error, (before, process)), warnings_given = with_fault(run, code, number)
+            where = f"{code.co_qualname} call {number}"
+            if not isinstance(error, ValueError) or "Expected input batch_size" not in str(error):
+                complaints.append(f"{where}: {error!r} came out")
+            differences = process.differences(process_picture()) + before.differences(picture(model, args))
+            differences = [what for what in differences if what != "warnings' filters"]  # with_fault has its own meanwhile
+            complaints += [f"{where}: changed {differences[:3]}"] * bool(differences)
+            complaints += [f"{where}: warned {warnings_given} times"] * (warnings_given > 1)
+            warned += warnings_given
+            planted += 1
+    assert not complaints, "\n".join(complaints)
+    assert planted > 50 and warned > planted / 3, "hardly any fault was told: were they planted at all?"
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # planted in a generator that ends unread

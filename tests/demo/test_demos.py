@@ -30,7 +30,7 @@ def run_demo(name: str, logdir: Path) -> tuple[list[shapes.Capture], str]:
 def test_every_demo_is_tested_and_told_of() -> None:
     """A new story needs a test here and a line in the README."""
     stories = sorted(path.stem for path in DEMO.glob("*.py"))
-    assert stories == ["digits", "many_inputs", "transformer", "two_paths", "wrong_width"]
+    assert stories == ["digits", "many_inputs", "training_crash", "transformer", "two_paths", "wrong_width"]
     readme = (DEMO / "README.md").read_text()
     assert all(f"`{story}.py`" in readme for story in stories)
 
@@ -79,6 +79,20 @@ def test_two_paths_tells_what_each_input_ran(tmp_path: Path) -> None:
     assert [branch.code for branch in captured.branches] == ["if self.smooth:"]
     assert [(value.origin, value.literal) for value in captured.values] == [("read", "True")]
     assert "never ran: demo/two_paths.py" in printed
+
+
+def test_training_crash_says_why_the_loss_failed(tmp_path: Path) -> None:
+    """The note on the exception and the record in the run of the scalars tell the same: the label, the classes, the line."""
+    (captured,), printed = run_demo("training_crash", tmp_path)
+    finding = captured.findings[0]
+    assert (captured.name, finding.kind, finding.file) == ("Stamps", "loss_target_range", "demo/training_crash.py")
+    assert finding.code == "loss = criterion(scores, labels)"
+    assert (dict(finding.got), dict(finding.want)) == ({"label": 5}, {"below": 5})
+    assert {"model", "model.head", "criterion"} <= {row.path for row in captured.modules if row.called}
+    events = EventAccumulator(str(tmp_path / "training_crash")).Reload()
+    assert len(events.Scalars("loss")) == 2
+    if sys.version_info >= (3, 11):
+        assert "IndexError: Target 5 is out of bounds.\nShapes on this failure" in printed and "WHAT " in printed
 
 
 def test_transformer_has_its_ops_and_parameters(tmp_path: Path) -> None:
