@@ -96,7 +96,8 @@ function addressNow(): Address {
 function followAddress(store: Store): void {
   effect(() => {
     const address = addressNow();
-    if (!app.record.value) return;
+    // While another model is being read, the place is still that of the one before.
+    if (app.loading.value.state === 'loading' || !app.record.value) return;
     const timer = setTimeout(() => writeAddress(store, address), WRITE_ADDRESS_MS);
     return () => clearTimeout(timer);
   });

@@ -1,6 +1,6 @@
 /** Records of the models that tests draw: each as its forward would run it. */
 
-import type { Record } from '../src/model/record';
+import type { Place, Record } from '../src/model/record';
 import { RecordBuilder } from './record_builder';
 
 const F = 'torch.nn.functional.';
@@ -109,6 +109,61 @@ export function failingCnn(): Record {
     opIndex,
   });
   b.finding({ severity: 'warning', kind: 'never_called', message: 'aux is never called', module: 'aux', moduleType: 'Linear' });
+  return b.build();
+}
+
+/** Blocks whose wide gives `width` where narrow wants one more: the same fault in every one; then head, which fails only because of it. */
+export function brokenBlocks(depth: number, width = 64): Record {
+  const b = new RecordBuilder('Deep');
+  b.module('head', 'Linear', `in_features=${width}, out_features=2, bias=True`);
+  const paths = Array.from({ length: depth }, (_, i) => `block${i}`);
+  for (const path of paths) {
+    b.module(path, 'Block');
+    b.module(`${path}.wide`, 'Linear');
+    b.module(`${path}.narrow`, 'Linear');
+  }
+  let at = b.input('x', [2, 32]);
+  const places: Place[] = [];
+  for (const path of paths) {
+    at = b.call(path, [at], (x = -1) => {
+      const wide = linear(b, `${path}.wide`, x, [2, 32], width);
+      const place = { module: `${path}.narrow`, call: 1, op: `${F}linear`, file: 'net.py', line: 9, code: 'self.narrow(x)' };
+      places.push({ ...place, opIndex: b.opCount });
+      return linear(b, `${path}.narrow`, wide, [2, width], 32, true);
+    });
+  }
+  const headOp = b.opCount;
+  b.output(linear(b, 'head', at, [2, 32], 2, true));
+  const [first] = places;
+  if (first) b.finding({ severity: 'error', message: `${first.module}: too wide`, moduleType: 'Linear', places, ...first });
+  b.finding({ severity: 'error', message: 'head: too narrow', module: 'head', call: 1, opIndex: headOp, causedBy: 0 });
+  return b.build();
+}
+
+/** picture, which has its channels last, → conv ✕; or, where `of` is the table, picture + table ✕. */
+export function broughtAlong(of: 'input' | 'parameter'): Record {
+  const b = new RecordBuilder('Landmarks');
+  b.module('conv', 'Conv2d', '3, 10, kernel_size=(3, 3), stride=(1, 1)');
+  const picture = b.input('picture', [1, 36, 42, 3]);
+  const other = of === 'input' ? b.value('conv.weight', [10, 3, 3, 3]) : b.value('table', [1, 50, 42, 3]);
+  const run = (x = -1): number =>
+    b.op(of === 'input' ? `${F}conv2d` : 'torch.Tensor.add', [x, other], [1, 10, 40, 1], { failed: true });
+  const out = of === 'input' ? b.call('conv', [picture], run) : run(picture);
+  b.output(b.op(`${F}relu`, [out], [1, 10, 40, 1]));
+  const brought = of === 'input' ? picture : other;
+  b.finding({
+    severity: 'error',
+    message: 'the sizes differ',
+    got: new Map([['size', of === 'input' ? 36 : 50]]),
+    want: new Map([['size', of === 'input' ? 3 : 36]]),
+    why: `${of} has ${of === 'input' ? 36 : 50}`,
+    origin: { module: '', op: '', file: '', line: 0, code: '', opIndex: -1, tensor: brought, shape: [] },
+    marks: [
+      { tensor: picture, dim: 1 },
+      { tensor: other, dim: 1 },
+    ],
+    opIndex: 0,
+  });
   return b.build();
 }
 

@@ -12,15 +12,17 @@ from torch import nn
 import tb_shapeplugin as shapes
 from tb_shapeplugin.write.event import event_bytes
 from tb_shapeplugin.write.standalone import open_sink
+from tests.e2e.broken import write_broken
 from tests.wire.records import small_record, stored
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMOS = ("digits", "many_inputs", "transformer", "two_paths", "wrong_width")
+DEMOS = ("digits", "many_inputs", "training_crash", "transformer", "two_paths", "wrong_width")
 # The run and name of each model that the demos log, and a node that its graph must show at once.
 DEMO_MODELS = {
     "DigitNet": ("digits", "pixels"),
     "microscope": ("many_inputs", "image"),
     "street": ("many_inputs", "image"),
+    "Stamps": ("training_crash", "criterion"),
     "BERT": ("transformer", "input_ids"),
     "reader": ("two_paths", "text"),
     "GuessedNet": ("wrong_width", "fc1"),
@@ -154,3 +156,4 @@ def write_runs(logdir: Path) -> None:
     write_long(logdir / "long")
     write_cases(logdir / "cases")
     write_damaged(logdir / "damaged")
+    write_broken(logdir / "wrong_zoo")

@@ -1,12 +1,13 @@
 """axe-core finds nothing in any state of the tab, in both themes, and each window size keeps every part within reach."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import OpenTab
+from tests.e2e.conftest import DemoLink, OpenTab
 from tests.e2e.runs import ROOT
 from tests.e2e.tab import Tab
 from tests.tensorboard_process import TensorBoard, tensorboard
@@ -28,9 +29,9 @@ def violations(tab: Tab) -> list[str]:
 
 
 @both_themes
-def test_axe_finds_nothing_where_a_model_is_shown(open_tab: OpenTab, fast: TensorBoard, theme: str) -> None:
+def test_axe_finds_nothing_where_a_model_is_shown(open_tab: OpenTab, fast: TensorBoard, demo_link: DemoLink, theme: str) -> None:
     """A broken model with its card, the list of models, the sheet of keys, a healthy model, a selected op, a damaged record."""
-    tab = open_tab(fast, theme=theme, allowed="status of 422")
+    tab = open_tab(fast, demo_link("GuessedNet"), theme=theme, allowed="status of 422")
     expect(tab.frame.locator("html")).to_have_attribute("data-theme", theme)
     tab.things("fc1")
     found = {"broken": violations(tab)}
@@ -55,6 +56,40 @@ def test_axe_finds_nothing_where_a_model_is_shown(open_tab: OpenTab, fast: Tenso
     assert found == {state: [] for state in found}
 
 
+@both_themes
+def test_axe_finds_nothing_whatever_the_problem_is(open_tab: OpenTab, fast: TensorBoard, demo_link: DemoLink, theme: str) -> None:
+    """Many places, related ones, none in the model, warnings alone: all that is folded opened, the list of problems shown."""
+    found = {}
+    for name in ("Twelve", "Related", "Outside", "Warned"):
+        tab = open_tab(fast, demo_link(name), theme=theme)
+        tab.things()
+        if name == "Warned":
+            tab.canvas.press("n")
+        expect(tab.card).to_be_visible()
+        for folded in tab.card.locator("summary").all():
+            folded.click()
+        found[name] = violations(tab)
+        if name == "Warned":
+            tab.card.get_by_role("button", name=re.compile("^Problem: ")).click()
+            expect(tab.frame.get_by_role("listbox")).to_be_visible()
+            found["list"] = violations(tab)
+    assert found == {state: [] for state in found}
+
+
+def test_a_problem_of_many_words_keeps_within_any_window(open_tab: OpenTab, fast: TensorBoard, demo_link: DemoLink) -> None:
+    """Sentence, path and card wrap or are cut at their start: nothing is wider than the window, and the sentence leaves room."""
+    tab = open_tab(fast, demo_link("Outside"))
+    for width_px in (1440, 1000, 760, 480):
+        tab.page.set_viewport_size({"width": width_px, "height": 900})
+        expect(tab.card).to_be_visible()
+        for part in (tab.banner, tab.card, *tab.banner.get_by_role("button").all(), *tab.card.get_by_role("button").all()):
+            box = part.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width_px
+        box = tab.banner.bounding_box()
+        assert box is not None and box["height"] < 200
+
+
 def test_axe_finds_nothing_where_nothing_was_logged(built: None, open_tab: OpenTab, tmp_path: Path) -> None:
     """The empty state, in both themes."""
     with tensorboard(tmp_path, fast=True) as running:
@@ -66,9 +101,9 @@ def test_axe_finds_nothing_where_nothing_was_logged(built: None, open_tab: OpenT
             assert violations(tab) == []
 
 
-def test_a_narrow_window_keeps_every_part_within_reach(open_tab: OpenTab, fast: TensorBoard) -> None:
+def test_a_narrow_window_keeps_every_part_within_reach(open_tab: OpenTab, fast: TensorBoard, demo_link: DemoLink) -> None:
     """Parts become tabs or a drawer; graph, outline, table, inspector and the four lines can be opened, and axe agrees."""
-    tab = open_tab(fast)
+    tab = open_tab(fast, demo_link("GuessedNet"))
     for width_px, fits in ((1000, "tabs"), (760, "drawer"), (480, "one")):
         tab.page.set_viewport_size({"width": width_px, "height": 900})
         expect(tab.frame.locator(".frame")).to_contain_class(f"fits-{fits}")

@@ -92,9 +92,9 @@ def test_the_graph_is_walked_along_the_data(open_tab: OpenTab, fast: TensorBoard
     expect(percent).to_have_text(before)
 
 
-def test_the_keys_of_the_sheet(open_tab: OpenTab, fast: TensorBoard) -> None:
+def test_the_keys_of_the_sheet(open_tab: OpenTab, fast: TensorBoard, demo_link: DemoLink) -> None:
     """? shows them, Esc goes back one step at a time, n brings the problem, f fits, l labels, y copies."""
-    tab = open_tab(fast)
+    tab = open_tab(fast, demo_link("GuessedNet"))
     fitted = tab.things("fc1")
     tab_to(tab, tab.outline)
     press(tab, "?")

@@ -33,12 +33,15 @@ def expect_painted(tab: Tab, things: list[Thing]) -> None:
 
 @both_themes
 def test_the_tab_opens_from_tensorboards_own_page(open_tab: OpenTab, served: TensorBoard, theme: str) -> None:
-    """A click on SHAPES shows the broken model first, drawn in TensorBoard's theme."""
+    """A click on SHAPES shows the first broken model, drawn in TensorBoard's theme; so is another one that is picked."""
     tab = open_tab(served, "", theme=theme)
     tab.page.get_by_role("tab", name="Shapes").click()
     tab.wait_until_open()
-    tab.expect_model("GuessedNet")
+    tab.expect_model("Stamps")
+    tab.expect_thing("criterion", state="failed")
     expect(tab.frame.locator("html")).to_have_attribute("data-theme", theme)
+    tab.choose("Model and run", "GuessedNet")
+    tab.expect_model("GuessedNet")
     things = tab.things("fc1", state="failed")
     assert [thing.name for thing in things if thing.kind == "op"] == [
         *("conv1", "relu", "pool", "conv2", "relu", "pool, call 2", "flatten", "fc1", "relu", "fc2", "relu", "fc3")
@@ -86,9 +89,9 @@ def test_the_whole_of_many_inputs_fits_legibly(open_tab: OpenTab, fast: TensorBo
     assert zoom >= 50, f"fitted at {zoom} %: {[(thing.name, thing.x, thing.y) for thing in things]}"
 
 
-def test_the_theme_follows_tensorboards_menu(open_tab: OpenTab, fast: TensorBoard) -> None:
+def test_the_theme_follows_tensorboards_menu(open_tab: OpenTab, fast: TensorBoard, demo_link: DemoLink) -> None:
     """Switched in TensorBoard's header, the tab changes with it, canvas included, and back."""
-    tab = open_tab(fast)
+    tab = open_tab(fast, demo_link("GuessedNet"))
     tab.things("fc1")
     light = brightness(tab)
     for entry, theme in (("Dark", "dark"), ("Light", "light")):
@@ -122,7 +125,7 @@ def test_behind_a_prefix_everything_is_asked_for_below_it(open_tab: OpenTab, pre
     tab.page.on("request", hear)
     tab.page.get_by_role("tab", name="Shapes").click()
     tab.wait_until_open()
-    expect_painted(tab, tab.things("fc1"))
+    expect_painted(tab, tab.things("criterion"))
     assert [url for url in asked if not url.startswith(f"{prefixed.url}data/plugin/shapes/")] == []
     tab.choose("Model and run", "Long")
     tab.expect_model("Long")

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.broken import BROKEN_MODELS
 from tests.e2e.conftest import OpenTab
 from tests.e2e.runs import DEMO_MODELS
 from tests.tensorboard_process import TensorBoard
@@ -18,17 +19,17 @@ def test_the_picker_lists_every_model_under_its_run(open_tab: OpenTab, fast: Ten
     """Runs in the order of their names, each model once, errors and unreadable ones marked; arrows and Enter choose."""
     tab = open_tab(fast)
     tab.picker("Model and run").click()
-    runs = sorted({run for run, _ in DEMO_MODELS.values()} | {"cases", "damaged", "long", "steps", "wrong_width_twice"})
+    runs = sorted({run for run, _ in DEMO_MODELS.values()} | {"cases", "damaged", "long", "steps", "wrong_width_twice", "wrong_zoo"})
     expect(tab.frame.locator(".menu-group")).to_have_text(runs)
     options = tab.frame.get_by_role("option")
     assert sorted(options.locator("b").all_inner_texts()) == sorted(
-        [*DEMO_MODELS, "Headless", "Long", "Sound", "Stepped", "Truncated", "TwoFaults", "TwoPaths"]
+        [*DEMO_MODELS, *BROKEN_MODELS, "Headless", "Long", "Sound", "Stepped", "Truncated", "TwoFaults", "TwoPaths"]
     )
     expect(options.filter(has_text="GuessedNet")).to_contain_text("1 error")
     expect(options.filter(has_text="TwoFaults")).to_contain_text("2 errors")
     expect(options.filter(has_text="Headless")).to_contain_text("cannot be read")
     expect(options.filter(has_text="BERT")).to_contain_text("109,484,547 parameters")
-    expect(options.filter(has_text="GuessedNet")).to_have_attribute("aria-selected", "true")
+    expect(options.filter(has_text="Stamps")).to_have_attribute("aria-selected", "true")  # the first that is broken
     expect(tab.frame.get_by_role("listbox")).to_be_focused()
     tab.page.keyboard.press("Home")
     for _ in range(1 + [re.sub(r"\s.*", "", text) for text in options.all_inner_texts()].index("DigitNet")):

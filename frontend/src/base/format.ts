@@ -87,3 +87,13 @@ function fixed(value: number, digits: number): string {
   const rounded = scaled - below === 0.5 ? below + (below % 2) : Math.round(scaled);
   return (rounded / 10 ** digits).toFixed(digits);
 }
+
+/** A path, or a place in a file, that is too long: its end, as many parts as fit. */
+export function pathEnd(path: string, most: number): string {
+  if (path.length <= most) return path;
+  const parts = path.split('/');
+  let end = parts.pop() ?? '';
+  for (let part = parts.pop(); part !== undefined && end.length + part.length + 3 <= most; part = parts.pop())
+    end = `${part}/${end}`;
+  return end.length + 2 > most ? `…${end.slice(1 - most)}` : `…/${end}`;
+}

@@ -40,8 +40,9 @@ export function besidesOf(input: LayoutInput): Besides {
   }
   const off = (node: number, half: number): number => Math.max(VALUE_OFF, half + OFF_BOX + (input.left[node] ?? 0));
   const room = (node: number, half: number): number => {
+    const wide = (value: number): number => (input.width[value] ?? 0) + (input.left[value] ?? 0);
     const nodes = lists.get(node);
-    return nodes ? off(node, half) - half + nodes.reduce((most, value) => Math.max(most, input.width[value] ?? 0), 0) : 0;
+    return nodes ? off(node, half) - half + nodes.reduce((most, value) => Math.max(most, wide(value)), 0) : 0;
   };
   const place: Besides['place'] = (node, anchor, middle, half, at, wires) => {
     let top = middle - (up[node] ?? 0);

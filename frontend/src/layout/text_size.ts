@@ -67,11 +67,8 @@ export function measureGraph({ nodes, edges }: Graph, measure: Measure, allLabel
     width: floats(nodes, (node) => Math.ceil(widthOf(node, measure))),
     height: floats(nodes, (node, i) => heightOf(node, depth[i] ?? 0)),
     above: floats(nodes, (node) => (node.caption ? 18 : 0)),
-    left: floats(nodes, (node) => roomFor(node.aside, measure)),
-    right: floats(
-      nodes,
-      (node) => roomFor(node.remark ? [node.remark] : [], measure) + (node.sign && roomAfter(node) ? roomAfter(node) + 8 : 0),
-    ),
+    left: floats(nodes, (node) => roomLeft(node, measure)),
+    right: floats(nodes, (node) => roomRight(node, measure) + (node.sign && roomAfter(node) ? roomAfter(node) + 8 : 0)),
     weight: floats(nodes, (node) => node.weight),
     source: ints(edges, (edge) => edge.source),
     target: ints(edges, (edge) => edge.target),
@@ -116,13 +113,33 @@ function depths(nodes: readonly GraphNode[]): Int32Array {
   return depth;
 }
 
-function roomFor(lines: readonly string[], measure: Measure): number {
-  return lines.length ? Math.ceil(Math.max(...lines.map((line) => measure(line, 'detail')))) + 16 : 0;
+/** The room that the words left of a node take at 100 %, with the gap before them; 0 for none. */
+export function roomLeft(node: GraphNode, measure: Measure): number {
+  return node.asideRight ? 0 : asideRoom(node, measure);
 }
+
+/** The room that the words right of a node take. Without `remarks` those that tell of a failure don't count. */
+export function roomRight(node: GraphNode, measure: Measure, remarks = true): number {
+  if (node.asideRight) return asideRoom(node, measure);
+  return remarks ? roomOf(node.remark.map((line) => measure(line, 'detail'))) : 0;
+}
+
+function asideRoom(node: GraphNode, measure: Measure): number {
+  return roomOf(node.aside.map((line, i) => measure(line, asideStyle(i))));
+}
+
+/** The first line of what stands beside an origin is bold. */
+export const asideStyle = (line: number): TextStyle => (line ? 'detail' : 'name');
+
+function roomOf(widths: readonly number[]): number {
+  return widths.length ? Math.ceil(Math.max(...widths)) + 16 : 0;
+}
+
+const markWidth = (node: GraphNode): number => (hasMark(node) ? MARK_ROOM : 0);
 
 /** A node's text alone: mark, name, type. */
 export function textWidth(node: GraphNode, measure: Measure): number {
-  const mark = hasMark(node) ? MARK_ROOM : 0;
+  const mark = markWidth(node);
   const name = measure(node.name, node.state === 'failed' ? 'failed' : 'name');
   return mark + name + (node.detail ? NAME_GAP + measure(node.detail, 'detail') : 0);
 }
@@ -132,11 +149,12 @@ function widthOf(node: GraphNode, measure: Measure): number {
   switch (node.kind) {
     case 'input':
     case 'output':
-      return onGrid(measure(node.name, 'plain') + 32 + roomAfter(node), 64);
+      return onGrid(markWidth(node) + measure(node.name, 'plain') + 32 + roomAfter(node), 64);
     case 'value': {
       const label = labelWidth(node.label, measure);
-      if (node.caption) return Math.max(onGrid(label + 24, 96), measure(node.caption, 'detail'));
-      return onGrid(measure(node.name, 'detail') + NAME_GAP + label + 20 + roomAfter(node), 80);
+      const mark = markWidth(node);
+      if (node.caption) return Math.max(onGrid(mark + label + 24, 96), measure(node.caption, 'detail'));
+      return onGrid(mark + measure(node.name, 'detail') + NAME_GAP + label + 20 + roomAfter(node), 80);
     }
     case 'ghost':
       return onGrid(textWidth(node, measure) + 24, 96);

@@ -9,7 +9,6 @@ import {
   casesOfModules,
   casesOfOp,
   casesOfTensor,
-  casesWith,
   inPlaces,
   isSeen,
   isThere,
@@ -20,6 +19,7 @@ import {
 } from './case_sets';
 import { shapesByCase, shapesOf, varies } from './case_shapes';
 import { findingsAt, type Subject } from './findings';
+import { requirementOf, type GotWanted, type NumberPair } from './got_wanted';
 import { MODULE_LAZY, row, TENSOR_KINDS, TENSOR_REQUIRES_GRAD, type Finding, type Mark, type Record } from './record';
 import { callersOf, placeOf, sourceLines, type Caller, type SourceLine } from './source';
 import { stateOfCall, stateOfOp, type State } from './states';
@@ -49,14 +49,6 @@ export interface Link {
   readonly hint: string;
 }
 
-/** The clashing shape beside the one that was wanted, dim by dim. */
-export interface GotWanted {
-  readonly gotWord: string;
-  readonly wantWord: string;
-  readonly got: readonly Dim[];
-  readonly wanted: readonly (number | null)[]; // null: any
-}
-
 export interface Child {
   readonly name: string;
   readonly outputs: readonly string[];
@@ -75,6 +67,7 @@ export interface Details {
   readonly findings: readonly Finding[];
   readonly place: { readonly file: string; readonly line: number } | null;
   readonly gotWanted: GotWanted | null;
+  readonly numbers: readonly NumberPair[]; // where no one dim says it
   readonly inputs: readonly TensorLine[];
   readonly outputs: readonly TensorLine[];
   readonly own: readonly TensorLine[]; // a module's own parameters and buffers
@@ -102,6 +95,7 @@ const BLANK = {
   lazy: false,
   findings: [],
   gotWanted: null,
+  numbers: [],
   inputs: [],
   outputs: [],
   own: [],
@@ -184,7 +178,7 @@ export function opDetails(record: Record, op: number): Details {
     state: stateOfOp(record, op),
     cases: told(record, casesOfOp(record, op)),
     findings,
-    gotWanted: gotWantedOf(record, findings),
+    ...requirementOf(record, findings, { kind: 'op', id: op }),
     inputs: Array.from(row(record.ops.inputs, op), (tensor, i) =>
       tensorLine(record, tensor, inputName(record, op, names, i), marks, module, casesOfOp(record, op)),
     ).filter(({ tensor }) => !ran || isThere(record, tensor)),
@@ -215,7 +209,7 @@ export function callDetails(record: Record, call: number): Details {
     state: stateOfCall(record, call),
     cases: told(record, casesOfCall(record, call)),
     findings,
-    gotWanted: gotWantedOf(record, findings),
+    ...requirementOf(record, findings, { kind: 'call', id: call }),
     inputs: placeLines(record, inputs, marks, module, casesOfCall(record, call)),
     outputs: placeLines(record, outputs, marks, module, casesOfCall(record, call)),
     own: ownTensors(record, module, marks),
@@ -395,16 +389,4 @@ function childrenOf(record: Record, op: number): readonly Child[] {
     at += 2 + 2 * count;
   }
   return children;
-}
-
-/** Only where one number stands against one other, and the first mark says at which dim. */
-function gotWantedOf(record: Record, findings: readonly Finding[]): GotWanted | null {
-  const finding = findings.find(({ severity, marks }) => severity === 'error' && marks.length > 0);
-  const mark = finding?.marks[0];
-  if (!finding || !mark || finding.got.size !== 1 || finding.want.size !== 1) return null;
-  const [gotWord, gotNumber] = [...finding.got][0] ?? ['', 0];
-  const [wantWord, wantNumber] = [...finding.want][0] ?? ['', 0];
-  const got = dimsOf(record, mark.tensor, [mark], casesWith(record, finding));
-  if (got[mark.dim]?.size !== gotNumber) return null;
-  return { gotWord, wantWord, got, wanted: got.map((_, dim) => (dim === mark.dim ? wantNumber : null)) };
 }

@@ -7,6 +7,11 @@ import { casesWith, type CaseSet } from './case_sets';
 import { row, TENSOR_KINDS, type Finding, type Fix, type Origin, type Record } from './record';
 import { typeOf } from './tensors';
 
+const SPOKEN: ReadonlyMap<string, string> = new Map([
+  ['__getitem__', TEXTS.indexing],
+  ['__setitem__', TEXTS.assignment],
+]);
+
 export interface FourLines {
   readonly where: {
     readonly name: string;
@@ -18,6 +23,7 @@ export interface FourLines {
   readonly what: { readonly clause: string; readonly types: string };
   readonly from: {
     readonly why: string;
+    readonly note: string; // what would have fitted
     readonly verb: string;
     readonly name: string;
     readonly of: string; // "in block of pool"
@@ -47,7 +53,11 @@ export function fourLines(record: Record, finding: Finding): FourLines {
     },
     what: { clause: clause.replace(/\.$/, ''), types: finding.types },
     from: origin
-      ? { why: finding.why, ...makerOf(record, origin, casesWith(record, finding)), place: placeText(origin.file, origin.line) }
+      ? {
+          ...reasons(finding.why),
+          ...makerOf(record, origin, casesWith(record, finding)),
+          place: placeText(origin.file, origin.line),
+        }
       : whyAlone(finding.why),
     tries: finding.fixes.toSorted((a, b) => Number(b.verified) - Number(a.verified)),
   };
@@ -57,23 +67,34 @@ export function fourLines(record: Record, finding: Finding): FourLines {
 export function fourLinesText(record: Record, finding: Finding): string {
   const { where, what, from, tries } = fourLines(record, finding);
   const details = [where.type, where.place, where.call ? TEXTS.callNumber(where.call) : ''].filter(Boolean).join(', ');
-  const made = from ? [from.verb, from.name, from.of, from.type, from.place && `(${from.place})`].filter(Boolean).join(' ') : '';
   const lines = [
-    [TEXTS.where, where.name + (details && ` (${details})`)],
+    [TEXTS.where, where.name + (details && ` (${details})`) + (where.others ? ` ${TEXTS.andPlaces(where.others)}` : '')],
     [TEXTS.what, [what.clause, what.types].filter(Boolean).join('      ')],
-    [TEXTS.from, from ? [from.why, made].filter(Boolean).join(', ') : ''],
+    [TEXTS.from, from ? fromText(from) : ''],
     [
       'TRY',
       tries
-        .map((fix) => `${fix.text}${fix.cost && ` (${fix.cost})`}  ${fix.verified ? `✓ ${TEXTS.runs}` : TEXTS.notTried}`)
+        .map((fix) => `${fix.text}${fix.cost && ` (${fix.cost})`}  ${fix.verified ? `✓ ${TEXTS.runs}` : TEXTS.notVerified}`)
         .join('      '),
     ],
   ] as const;
   return lines.flatMap(([head, text]) => (text ? [head.padEnd(7) + text] : [])).join('\n');
 }
 
+/** The line FROM without its head, as plain text. */
+export function fromText(from: NonNullable<FourLines['from']>): string {
+  const made = [from.verb, from.name, from.of, from.type, from.place && `(${from.place})`].filter(Boolean).join(' ');
+  return [[from.why, made].filter(Boolean).join(', '), from.note].filter(Boolean).join('; ');
+}
+
+/** The arithmetic, and behind a semicolon what would have fitted. */
+function reasons(told: string): { readonly why: string; readonly note: string } {
+  const at = told.indexOf('; ');
+  return at < 0 ? { why: told, note: '' } : { why: told.slice(0, at), note: told.slice(at + 2) };
+}
+
 function whyAlone(why: string): FourLines['from'] {
-  return why === '' ? null : { why, verb: '', name: '', of: '', type: '', place: '' };
+  return why === '' ? null : { ...reasons(why), verb: '', name: '', of: '', type: '', place: '' };
 }
 
 type Maker = Pick<NonNullable<FourLines['from']>, 'verb' | 'name' | 'of' | 'type'>;
@@ -84,7 +105,7 @@ function makerOf(record: Record, origin: Origin, among: CaseSet | null): Maker {
   const material = first === undefined ? '' : TEXTS.ofMaterial(materialName(record, origin, first));
   return {
     verb: TEXTS.madeBy,
-    name: opName(record, origin.opIndex),
+    name: spoken(opName(record, origin.opIndex)),
     of: [origin.module && TEXTS.inModule(origin.module), material].filter(Boolean).join(' '),
     type: first === undefined ? '' : typeOf(record, first, among),
   };
@@ -101,7 +122,13 @@ function materialName(record: Record, origin: Origin, tensor: number): string {
   if (producer < 0) return tensorName(record, tensor);
   const module = moduleOfOp(record, producer);
   const elsewhere = module >= 0 && module !== moduleOfOp(record, origin.opIndex);
-  return elsewhere ? pathOf(record, module) || opName(record, producer) : opName(record, producer);
+  const name = spoken(opName(record, producer));
+  return elsewhere ? pathOf(record, module) || name : name;
+}
+
+/** An op in a sentence: brackets have no name that anybody says. */
+function spoken(name: string): string {
+  return SPOKEN.get(name) ?? name;
 }
 
 function tensorName(record: Record, tensor: number): string {

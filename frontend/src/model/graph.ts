@@ -39,8 +39,9 @@ export interface GraphNode {
   readonly weight: number; // ops inside that would be nodes
   readonly caption: string; // above a value's box; '' where the name stands inside
   readonly label: readonly LabelPart[]; // a value's shape
-  readonly aside: readonly string[]; // words to its left
-  readonly remark: string; // words to its right
+  readonly aside: readonly string[]; // words beside it, of the origin of a number
+  readonly asideRight: boolean; // they stand to its right: something else is to its left
+  readonly remark: readonly string[]; // words to its right, of what failed
   readonly guilty: boolean; // on the way from the origin to the failure
   readonly dimmed: boolean;
 }

@@ -4,13 +4,13 @@ import { TEXTS } from '../base/texts';
 import { areAlternatives, casesOfTensor, isThere, type CaseSet } from './case_sets';
 import { allEnds } from './case_view';
 import { CasesOfGraph } from './graph_cases';
-import type { Graph, GraphEdge, GraphNode, GraphPlaces, LabelPart, NodeMark } from './graph';
+import type { Graph, GraphEdge, GraphNode, GraphPlaces, LabelPart } from './graph';
 import { compactArguments, compactConfig, familyOf, opTitle, signOf } from './graph_words';
 import type { GraphIndex } from './graph_index';
 import { dimParts, dimTexts, edgeLabel, isUnchanged, marksOf, sameType, tensorLabel, viewWords } from './graph_labels';
 import { ghostsOf, MOST_BESIDE } from './graph_ghosts';
 import { markValues } from './graph_values';
-import { originWords, remarkOf } from './graph_remarks';
+import { bringsNumber, firstInput, markFindings } from './graph_remarks';
 import { guiltyPath } from './graph_path';
 import { row, OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, type Finding, type Record } from './record';
 
@@ -59,7 +59,8 @@ function drafted(node: Partial<Draft> & Pick<Draft, 'kind' | 'parent' | 'name'>)
     caption: node.caption ?? '',
     label: node.label ?? [],
     aside: [],
-    remark: '',
+    asideRight: false,
+    remark: [],
     guilty: false,
     dimmed: false,
   };
@@ -110,7 +111,8 @@ class Builder {
     this.addCallsAndOps();
     this.addOutputs();
     this.addGhosts();
-    this.markFindings();
+    const { nodes, nodeOfOp, sourceOf } = this;
+    markFindings(this.record, { nodes, nodeOfOp, sourceOf, rootOf: (tensor) => this.rootOf(tensor) }, this.view.finding);
     markValues(this.record, this.nodes, this.sourceOf, this.nodeOfCall);
     const cases = new CasesOfGraph(this.record, this.nodes, this.edges, this.sourceOf);
     const path = guiltyPath(this.nodes, this.edges, this.ends(), (edge) => cases.isOnWayOf(this.view.finding, edge));
@@ -334,7 +336,7 @@ class Builder {
     const host = this.nodes[target];
     const clashing = marksOf(this.view.finding?.marks ?? [], tensor);
     if (host?.op !== op || (kind === 0 && !name)) return;
-    if (!clashing.size) {
+    if (!clashing.size && !bringsNumber(this.view.finding, tensor, root)) {
       if (kind === 4 && !dimTexts(this.record, [tensor]).length) return;
       const owner =
         host.call >= 0 && this.nodeOfCall[host.call] === target ? this.text(modules.path, calls.module[host.call] ?? 0) : null;
@@ -378,26 +380,6 @@ class Builder {
     }
   }
 
-  private markFindings(): void {
-    const worst = { error: 3, origin: 2, warn: 1, '': 0 } as const;
-    const put = (op: number, mark: NodeMark): void => {
-      const node = this.nodes[this.nodeOfOp[op] ?? -1];
-      if (node && worst[mark] > worst[node.mark]) node.mark = mark;
-    };
-    const { ops, findings } = this.record;
-    for (const finding of findings) {
-      if (finding.severity !== 'note') put(finding.opIndex, finding.severity === 'error' ? 'error' : 'warn');
-    }
-    for (let op = 0; op < ops.flags.length; op++) if ((ops.flags[op] ?? 0) & OP_FAILED) put(op, 'error');
-    const { finding } = this.view;
-    if (!finding) return;
-    put(finding.origin?.opIndex ?? -1, 'origin');
-    const origin = this.nodes[this.nodeOfOp[finding.origin?.opIndex ?? -1] ?? -1];
-    if (origin?.state === 'origin') origin.aside = originWords(finding);
-    const failed = this.nodes[this.nodeOfOp[finding.opIndex] ?? -1];
-    if (failed?.state === 'failed') failed.remark = remarkOf(this.record, finding.opIndex);
-  }
-
   private ends(): { readonly from: number; readonly to: number; readonly before: number } {
     const { finding } = this.view;
     if (finding?.severity !== 'error') return { from: -1, to: -1, before: -1 };
@@ -405,8 +387,7 @@ class Builder {
     const origin = finding.origin;
     if (!origin) return { from: to, to, before: -1 };
     const from = origin.opIndex >= 0 ? (this.nodeOfOp[origin.opIndex] ?? -1) : (this.sourceOf[origin.tensor] ?? -1);
-    const main = origin.opIndex >= 0 ? (row(this.record.ops.inputs, origin.opIndex)[0] ?? -1) : -1;
-    return { from: from >= 0 ? from : to, to, before: this.sourceOf[main] ?? -1 };
+    return { from: from >= 0 ? from : to, to, before: this.sourceOf[firstInput(this.record, origin.opIndex)] ?? -1 };
   }
 
   private dims(node: Draft, path: ReadonlySet<number>): boolean {

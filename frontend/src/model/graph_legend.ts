@@ -11,6 +11,7 @@ export interface Legend {
   readonly differs: boolean; // some closed group runs differently in each case
   readonly absent: boolean; // some node didn't run in the case that is picked
   readonly values: readonly ValueOrigin[];
+  readonly assumed: boolean; // some node didn't run: what it would have given is assumed
 }
 
 const ORDER: readonly Family[] = [1, 2, 3, 4, 5, 6, 0];
@@ -27,11 +28,17 @@ export function legendOf({ nodes }: Graph): Legend {
     differs: nodes.some(({ differs }) => differs),
     absent: nodes.some(({ absent }) => absent),
     values: VALUE_ORIGINS.filter((origin) => values.has(origin)),
+    assumed: nodes.some(({ state }) => state === 'assumed'),
   };
 }
 
+/** What is left of it beside the problem that is told: the card names all other signs. */
+export function besideProblem(legend: Legend): Legend {
+  return { ...legend, families: [], cases: [], differs: false, absent: false, values: [] };
+}
+
 /** How many lines it has. */
-export function legendLines({ families, cases, differs, absent, values }: Legend): number {
+export function legendLines({ families, cases, differs, absent, values, assumed }: Legend): number {
   const named = Math.min(cases.length, MOST_CASES + 1);
-  return families.length + named + Number(differs) + Number(absent) + values.length;
+  return families.length + named + Number(differs) + Number(absent) + values.length + Number(assumed);
 }

@@ -13,7 +13,7 @@ import {
 } from './calls';
 import { casesOfCall, casesOfTensor, inPlaces, isThere, ranCall, told, type CaseSet } from './case_sets';
 import { shapesOf } from './case_shapes';
-import { countsByModule, type Counts, type Subject } from './findings';
+import { countsByCall, countsByModule, NO_PROBLEMS, type Counts, type Subject } from './findings';
 import { row, type Mark, type Record } from './record';
 import { stateOfCall, type State } from './states';
 import { bytesOfAll, dimsOf, isAssumed, type Dim } from './tensors';
@@ -51,13 +51,12 @@ export interface LayerRow {
 }
 
 const EMPTY: ShapeCell = { tensor: -1, dims: [], more: 0, assumed: false };
-const NONE: Counts = { errors: 0, warnings: 0 };
 
 /** Every row, parents before what ran inside them. */
 export function layerRows(record: Record): readonly LayerRow[] {
   const inside = childCalls(record);
   const calls = callsByModule(record);
-  const counts = countsByModule(record);
+  const [ofCalls, ofModules] = [countsByCall(record), countsByModule(record)];
   const clashes = record.findings.filter(({ severity }) => severity === 'error');
   // A clash shows where its number arrives, not where it leaves: a clashing tensor is another call's output.
   const marksIn = (call: number): readonly Mark[] =>
@@ -87,7 +86,7 @@ export function layerRows(record: Record): readonly LayerRow[] {
       ofSeveral: (calls[module]?.length ?? 0) > 1,
       state: stateOfCall(record, call),
       cases: told(record, casesOfCall(record, call)),
-      counts: number === 1 ? (counts[module] ?? NONE) : NONE,
+      counts: ofCalls[call] ?? NO_PROBLEMS,
       input: cell(record, call, 'inputs', marksIn(call)),
       output: cell(record, call, 'outputs', []),
       ...outputBytes(record, call),
@@ -95,7 +94,7 @@ export function layerRows(record: Record): readonly LayerRow[] {
     });
     for (const child of children) visit(child, key, depth + 1, pathOf(record, module));
     for (const child of silent)
-      rows.push(silentRow(record, child, key, depth + 1, pathOf(record, module), counts[child] ?? NONE));
+      rows.push(silentRow(record, child, key, depth + 1, pathOf(record, module), ofModules[child] ?? NO_PROBLEMS));
   };
   record.calls.parent.forEach((parent, call) => {
     if (parent < 0) visit(call, null, 0, '');

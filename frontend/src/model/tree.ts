@@ -2,7 +2,7 @@
 
 import { callsByModule, childModules, firstCalls, moduleType, pathOf } from './calls';
 import { casesOfCall, casesOfModules, isSeen, ranCall, told, type CaseSet } from './case_sets';
-import { countsByModule, type Counts, type Subject } from './findings';
+import { countsByCall, countsByModule, NO_PROBLEMS, type Counts, type Subject } from './findings';
 import type { Record } from './record';
 import { stateOfCall, type State } from './states';
 
@@ -24,14 +24,12 @@ export interface OutlineRow {
   readonly inside: number; // rows directly below
 }
 
-const NONE: Counts = { errors: 0, warnings: 0 };
-
 /** Every row of the outline, parents before children, in the order in which things first ran; the never called last. */
 export function outlineRows(record: Record): readonly OutlineRow[] {
   const calls = callsByModule(record);
   const children = childModules(record);
   const first = firstCalls(record);
-  const counts = countsByModule(record);
+  const [counts, ofCalls] = [countsByModule(record), countsByCall(record)];
   const cases = casesOfModules(record);
   const rows: OutlineRow[] = [];
 
@@ -66,10 +64,10 @@ export function outlineRows(record: Record): readonly OutlineRow[] {
       cases: first[module] === Infinity ? [] : told(record, cases[module] ?? []),
       calls: mine.filter((each) => ranCall(record, each)).length,
       params: record.modules.params[module] ?? -1,
-      counts: counts[module] ?? NONE,
+      counts: counts[module] ?? NO_PROBLEMS,
       inside: several.length + below.length,
     });
-    for (const call of several) rows.push(callRow(record, call, key, depth + 1));
+    for (const call of several) rows.push(callRow(record, call, key, depth + 1, ofCalls[call] ?? NO_PROBLEMS));
     for (const child of below) visit(child, key, depth + 1);
   };
   record.modules.parent.forEach((parent, module) => {
@@ -78,7 +76,7 @@ export function outlineRows(record: Record): readonly OutlineRow[] {
   return rows;
 }
 
-function callRow(record: Record, call: number, under: string, depth: number): OutlineRow {
+function callRow(record: Record, call: number, under: string, depth: number, counts: Counts): OutlineRow {
   return {
     key: `call-${call}`,
     under,
@@ -92,7 +90,7 @@ function callRow(record: Record, call: number, under: string, depth: number): Ou
     cases: told(record, casesOfCall(record, call)),
     calls: 1,
     params: -1,
-    counts: NONE,
+    counts,
     inside: 0,
   };
 }

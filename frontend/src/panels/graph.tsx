@@ -60,8 +60,9 @@ export function GraphPanel(): VNode {
         <canvas ref={canvas} aria-hidden="true" />
         {about && <div id="graph-active" role="img" aria-label={about} />}
       </div>
+      {scene?.source.graph.nodes.length === 0 && <p class="graph-empty muted">{TEXTS.noGraph}</p>}
       {graph && scene && <GraphThings stage={graph.stage} scene={scene} />}
-      {graph && scene && !app.problemShown.value && <GraphLegend graph={scene.source.graph} />}
+      {graph && scene && <GraphLegend graph={scene.source.graph} />}
       {graph && scene && <GraphControls stage={graph.stage} percent={percent.value} />}
     </div>
   );

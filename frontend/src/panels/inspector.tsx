@@ -30,11 +30,13 @@ import { CaseBadges, NamedCases } from '../widgets/case_badge';
 import { CopyButton } from '../widgets/copy_button';
 import { Icon } from '../widgets/icon';
 import { DimTable } from '../widgets/dim_table';
+import { NumberTable } from '../widgets/number_table';
 import { Code, Pairs, Section } from '../widgets/section';
 import { ShapeText, TypeText } from '../widgets/shape';
 import { SourceView } from '../widgets/source_view';
 import { Cases } from './inspector/cases';
 import { NeverRan } from './inspector/never_ran';
+import { Problems } from './inspector/problems';
 import { Values } from './inspector/values';
 
 const MANY = 100; // lines of one section; the rest is told as a number
@@ -69,15 +71,22 @@ function Contents({ record, selected }: { readonly record: Record; readonly sele
 }
 
 function Thing({ record, details }: { readonly record: Record; readonly details: Details }): VNode {
-  const { gotWanted } = details;
+  const { gotWanted, numbers } = details;
+  const told = toldFinding(record);
+  const isSaid = gotWanted !== null || numbers.length > 0; // what the banner tells already
   const selected = app.selection.value;
   return (
     <>
       <Title record={record} details={details} />
-      <Problems findings={details.findings.filter((finding) => finding !== toldFinding(record))} />
+      <Problems record={record} findings={isSaid ? details.findings.filter((finding) => finding !== told) : details.findings} />
       {gotWanted && (
         <Section head={TEXTS.against(gotWanted.gotWord, gotWanted.wantWord)}>
           <DimTable got={gotWanted.got} wanted={gotWanted.wanted} />
+        </Section>
+      )}
+      {numbers.length > 0 && (
+        <Section head={TEXTS.requirement}>
+          <NumberTable pairs={numbers} />
         </Section>
       )}
       <AllTensors details={details} />
@@ -184,22 +193,9 @@ function Title({ record, details }: { readonly record: Record; readonly details:
   );
 }
 
-/** The finding that the banner tells already. */
+/** The finding that banner and card tell. */
 function toldFinding(record: Record): Finding | undefined {
   return app.problemShown.value ? problemsOf(record)[app.problemIndex.value]?.finding : undefined;
-}
-
-function Problems({ findings }: { readonly findings: readonly Finding[] }): VNode | null {
-  if (findings.length === 0) return null;
-  return (
-    <ul class="lines findings">
-      {findings.map((finding, i) => (
-        <li key={i} class={finding.severity === 'error' ? 'tone-error' : finding.severity === 'warning' ? 'tone-warn' : 'muted'}>
-          {finding.severity !== 'note' && <Icon name={finding.severity === 'error' ? 'error' : 'warn'} />} {finding.message}
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 /** Of an op its inputs and outputs apart; of a module all in one, with its own parameters between. */
@@ -345,6 +341,11 @@ function Whole({ record }: { readonly record: Record }): VNode {
         </div>
       </div>
       {record.error && <p class="tone-error wraps">{record.error}</p>}
+      {record.findings.length > 0 && (
+        <Section head={TEXTS.problems}>
+          <Problems record={record} findings={record.findings} />
+        </Section>
+      )}
       <Cases record={record} />
       <Endpoints record={record} head={TEXTS.inputs} endpoints={endsOf(record, 'inputs')} />
       <Endpoints record={record} head={TEXTS.outputs} endpoints={endsOf(record, 'outputs')} />

@@ -159,7 +159,7 @@ function Name({
   readonly open: ReadonlySet<string>;
   readonly toggle: (key: string) => void;
 }): VNode {
-  const { errors, warnings } = row.counts;
+  const { errors, warnings, followers } = row.counts;
   return (
     <span class="layer-name" style={{ paddingLeft: `${row.depth * 16}px` }}>
       <Chevron inside={row.inside > 0} open={open.has(row.key)} toggle={() => toggle(row.key)} />
@@ -167,14 +167,16 @@ function Name({
       {row.ofSeveral && <span class="muted">{TEXTS.callNumber(row.number)}</span>}
       {row.state !== 'not run' && <CaseBadges cases={row.cases} all={app.record.value?.cases ?? []} />}
       {errors > 0 && <Marked name="error" words={TEXTS.errors(errors)} />}
+      {followers > 0 && <Marked name="close" words={TEXTS.followers(followers)} />}
       {warnings > 0 && <Marked name="warn" words={TEXTS.warnings(warnings)} />}
     </span>
   );
 }
 
-function Marked({ name, words }: { readonly name: 'error' | 'warn'; readonly words: string }): VNode {
+/** A cross alone stands for failures that another one led to. */
+function Marked({ name, words }: { readonly name: 'error' | 'warn' | 'close'; readonly words: string }): VNode {
   return (
-    <span class={`mark tone-${name}`} data-tip={words}>
+    <span class={`mark ${name === 'close' ? 'follows' : `tone-${name}`}`} data-tip={words}>
       <Icon name={name} />
       <span class="for-readers">{words}</span>
     </span>

@@ -26,7 +26,7 @@ export function OutlinePanel(): VNode {
         <span>{TEXTS.parameters}</span>
       </div>
       {app.record.value && all.value.length === 0 ? (
-        <p class="panel-empty muted">{TEXTS.noModules}</p>
+        <p class="panel-empty muted">{app.record.value.ops.name.length ? TEXTS.noModules : TEXTS.noModulesRecorded}</p>
       ) : (
         <Tree
           label={TEXTS.outline}
@@ -58,7 +58,19 @@ function Row({ row }: { readonly row: OutlineRow }): VNode {
       {row.state !== 'not run' && <CaseBadges cases={row.cases} all={record?.cases ?? []} />}
       {row.name && <span class="outline-number">{countText(row.params < 0 ? null : row.params)}</span>}
       <Mark name="warn" count={row.counts.warnings} words={TEXTS.warnings(row.counts.warnings)} counted={row.inside > 0} />
+      <Followers count={row.counts.followers} />
       <Mark name="error" count={row.counts.errors} words={TEXTS.errors(row.counts.errors)} counted={row.inside > 0} />
+    </span>
+  );
+}
+
+/** Failures that another one led to: told quietly, and not among the errors. */
+function Followers({ count }: { readonly count: number }): VNode | null {
+  if (count === 0) return null;
+  return (
+    <span class="mark follows" data-tip={TEXTS.followers(count)}>
+      <Icon name="close" />
+      <span class="for-readers">{TEXTS.followers(count)}</span>
     </span>
   );
 }

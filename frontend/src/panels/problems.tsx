@@ -1,59 +1,49 @@
 /** What is wrong: the red sentence above everything, and the card of four lines at the graph's top right. */
 
-import type { ComponentChildren, VNode } from 'preact';
+import { Fragment, type ComponentChildren, type VNode } from 'preact';
+import { pathEnd } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { casesWith } from '../model/case_sets';
-import { clashPieces, problemsOf, type Problem } from '../model/findings';
-import { fourLines, fourLinesText, placeText, type FourLines } from '../model/four_lines';
-import type { Finding, Fix, Record } from '../model/record';
-import { goToProblem, select, stepProblem } from '../state/actions';
+import { clashPieces, problemsOf } from '../model/findings';
+import { fourLines, fourLinesText, fromText, placeText, type FourLines } from '../model/four_lines';
+import type { Finding, Record } from '../model/record';
+import { goToProblem, select } from '../state/actions';
 import * as app from '../state/app_state';
 import { NamedCases } from '../widgets/case_badge';
 import { CopyButton } from '../widgets/copy_button';
 import { Icon } from '../widgets/icon';
+import { Fixes } from './problems/fixes';
+import { Followers, OtherPlaces } from './problems/related';
+import { Steps } from './problems/steps';
+import { hasBanner, toldProblem } from './problems/told';
 
-interface Told {
-  readonly record: Record;
-  readonly problem: Problem;
-  readonly index: number;
-  readonly count: number;
-}
-
-function toldProblem(): Told | null {
-  const record = app.record.value;
-  const problems = record ? problemsOf(record) : [];
-  const index = app.problemIndex.value;
-  const problem = problems[index];
-  return record && problem ? { record, problem, index, count: problems.length } : null;
-}
+const PLACE_LENGTH = { banner: 48, card: 36 };
 
 export function ProblemBanner(): VNode | null {
   const record = app.record.value;
   const told = toldProblem();
   if (record && !record.completed && !problemsOf(record).some(({ severity }) => severity === 'error'))
     return <Stopped error={record.error} />;
-  // Warnings alone: no strip; they are marks and a count.
-  if (!told || !problemsOf(told.record).some(({ severity }) => severity === 'error')) return null;
+  if (!told || !hasBanner(told)) return null;
   const { finding, severity } = told.problem;
-  const place = placeText(finding.file, finding.line);
+  const go = (): void => goToProblem(told.index);
   return (
     <section class={`banner tone-${severity === 'error' ? 'error' : 'warn'}`} aria-label={TEXTS.problem}>
       <Icon name={severity === 'error' ? 'error' : 'warn'} size={20} />
-      <div role="alert">
-        <h2>
-          <button type="button" class="sentence" onClick={() => goToProblem(told.index)}>
-            {finding.message.replace(/\.$/, '')}
-          </button>
-        </h2>
+      <div class="banner-text">
+        <div role="alert">
+          <h2>
+            <button type="button" class="sentence" onClick={go}>
+              {finding.message.replace(/\.$/, '')}
+            </button>
+          </h2>
+        </div>
+        <span class="banner-place">
+          <PlaceLink place={placeText(finding.file, finding.line)} most={PLACE_LENGTH.banner} go={go} />
+          <CopyButton text={`${finding.message}\n${fourLinesText(told.record, finding)}`} what={TEXTS.problem.toLowerCase()} />
+        </span>
       </div>
-      {place && (
-        <button type="button" class="link" onClick={() => goToProblem(told.index)}>
-          {place}
-        </button>
-      )}
-      <CopyButton text={`${finding.message}\n${fourLinesText(told.record, finding)}`} what={TEXTS.problem.toLowerCase()} />
-      <span class="spring" />
-      {told.count > 1 && <Steps index={told.index} count={told.count} />}
+      <Steps told={told} />
     </section>
   );
 }
@@ -62,79 +52,97 @@ function Stopped({ error }: { readonly error: string }): VNode {
   return (
     <section class="banner tone-error" aria-label={TEXTS.problem}>
       <Icon name="error" size={20} />
-      <div role="alert">
-        <h2>{error || TEXTS.stopped}</h2>
+      <div class="banner-text">
+        <div role="alert">
+          <h2>{error || TEXTS.stopped}</h2>
+        </div>
+        {error && <CopyButton text={error} what={TEXTS.problem.toLowerCase()} />}
       </div>
-      <CopyButton text={error} what={TEXTS.problem.toLowerCase()} />
     </section>
   );
 }
 
-function Steps({ index, count }: { readonly index: number; readonly count: number }): VNode {
+/** A place in a file: its end where it is long, the whole of it for readers and in the tip. */
+function PlaceLink({
+  place,
+  most,
+  go,
+}: {
+  readonly place: string;
+  readonly most: number;
+  readonly go: () => void;
+}): VNode | null {
+  if (place === '') return null;
+  const short = pathEnd(place, most);
+  const whole = short === place ? {} : { 'aria-label': place, 'data-tip': place };
   return (
-    <span class="steps">
-      <span class="muted">{TEXTS.problemOf(index + 1, count)}</span>
-      <button type="button" class="button" aria-label={TEXTS.previousProblem} onClick={() => stepProblem(-1)}>
-        <kbd>p</kbd>
-        <Icon name="back" />
-      </button>
-      <button type="button" class="button" aria-label={TEXTS.nextProblem} onClick={() => stepProblem(1)}>
-        <Icon name="closed" />
-        <kbd>n</kbd>
-      </button>
-    </span>
+    <button type="button" class="link" onClick={go} {...whole}>
+      {short}
+    </button>
   );
 }
 
 export function ProblemCard(): VNode | null {
   const told = toldProblem();
   if (!told || !app.problemShown.value) return null;
-  const { record, problem } = told;
+  const { record, problem, index } = told;
   const { finding } = problem;
-  const lines = fourLines(record, finding);
+  const { where, what, from, tries } = fourLines(record, finding);
   return (
     <section class="card" aria-label={TEXTS.problemCard}>
+      {!hasBanner(told) && <Steps told={told} />}
       <dl>
         <Line head={TEXTS.where}>
-          <Where where={lines.where} go={() => goToProblem(told.index)} />
+          <Where where={where} go={() => goToProblem(index)} />
+          {finding.opIndex < 0 && finding.code && <div class="mono wraps">{finding.code}</div>}
           <Cases record={record} finding={finding} />
+          <OtherPlaces record={record} finding={finding} />
         </Line>
         <Line head={TEXTS.what} mark={problem.severity === 'error' ? 'error' : 'warn'}>
-          <Pieces finding={finding} text={lines.what.clause} />
-          {lines.what.types && (
+          <Pieces record={record} finding={finding} text={what.clause} />
+          {what.types && (
             <div class="mono">
-              <Pieces finding={finding} text={lines.what.types} />
+              <Pieces record={record} finding={finding} text={what.types} />
             </div>
           )}
           {finding.readings.map((reading) => (
             <div key={reading} class="muted">
-              {TEXTS.orElse} {reading}
+              {TEXTS.or} {reading}
             </div>
           ))}
-          {problem.followers.length > 0 && <div class="muted">{TEXTS.follows(problem.followers.length)}</div>}
+          <Followers record={record} followers={problem.followers} />
         </Line>
-        {lines.from && (
+        {from && (
           <Line head={TEXTS.from} mark="origin">
-            <From from={lines.from} finding={finding} />
+            <div class="from">
+              <div>
+                <From from={from} finding={finding} />
+              </div>
+              <CopyButton text={fromText(from)} what={TEXTS.origin} />
+            </div>
           </Line>
         )}
-        {lines.tries.length > 0 && (
-          <Line head={TEXTS.try} mark={lines.tries[0]?.verified ? 'ok' : undefined}>
-            {lines.tries.map((fix) => (
-              <Try key={fix.text} fix={fix} />
-            ))}
+        {tries.length > 0 && (
+          <Line head={TEXTS.try} mark={tries[0]?.verified ? 'ok' : undefined}>
+            <Fixes fixes={tries} />
           </Line>
         )}
       </dl>
       {finding.torchMessage && (
         <details>
-          <summary>{TEXTS.torchSays}</summary>
-          <p class="mono wraps">{finding.torchMessage}</p>
+          <summary>{isPythons(finding) ? TEXTS.errorSays : TEXTS.torchSays}</summary>
+          <div class="from">
+            <p class="mono wraps">{finding.torchMessage}</p>
+            <CopyButton text={finding.torchMessage} what={TEXTS.errorMessage} />
+          </div>
         </details>
       )}
     </section>
   );
 }
+
+/** Raised by code that isn't PyTorch's. */
+const isPythons = ({ kind, op }: Finding): boolean => kind === 'user_error' || op.startsWith('python.');
 
 function Line(props: {
   readonly head: string;
@@ -159,17 +167,22 @@ function Cases({ record, finding }: { readonly record: Record; readonly finding:
 }
 
 function Where({ where, go }: { readonly where: FourLines['where']; readonly go: () => void }): VNode {
-  const place = where.place && (
-    <button type="button" class="link" onClick={go}>
-      {where.place}
-    </button>
-  );
+  const place = where.place && <PlaceLink place={where.place} most={PLACE_LENGTH.card} go={go} />;
   const parts = [where.type, place, where.call ? TEXTS.callNumber(where.call) : ''].filter(Boolean);
+  const signs = (i: number): readonly [string, string] => [i ? '' : '(', i < parts.length - 1 ? ',' : ')'];
   return (
     <>
-      <b>{where.name || TEXTS.theModel}</b>
-      {parts.length > 0 && <> ({parts.flatMap((part, i) => (i ? [', ', part] : [part]))})</>}
-      {where.others > 0 && <span class="muted"> {TEXTS.alsoAt(where.others)}</span>}
+      <b>{where.name || TEXTS.outsideTheModel}</b>
+      {parts.map((part, i) => (
+        <Fragment key={i}>
+          {' '}
+          <span class="whole-words">
+            {signs(i)[0]}
+            {part}
+            {signs(i)[1]}
+          </span>
+        </Fragment>
+      ))}
     </>
   );
 }
@@ -184,50 +197,31 @@ function From({ from, finding }: { readonly from: NonNullable<FourLines['from']>
       {from.why && <b>{from.why}</b>}
       {from.why && from.verb && ', '}
       {from.verb && `${from.verb} `}
-      {from.name && (
-        <button type="button" class="link origin-name" onClick={go}>
-          {from.name}
-        </button>
-      )}
+      {from.name &&
+        (subject ? (
+          <button type="button" class="link origin-name" onClick={go}>
+            {from.name}
+          </button>
+        ) : (
+          <b>{from.name}</b>
+        ))}
       {from.of && ` ${from.of}`}
       {from.type && <span class="mono"> {from.type}</span>}
+      {from.place && ' '}
       {from.place && (
-        <>
-          {' ('}
-          <button type="button" class="link" onClick={go}>
-            {from.place}
-          </button>
-          )
-        </>
+        <span class="whole-words">
+          ({subject ? <PlaceLink place={from.place} most={PLACE_LENGTH.card} go={go} /> : from.place})
+        </span>
       )}
+      {from.note && <div class="muted">{from.note}</div>}
     </>
   );
 }
 
-function Try({ fix }: { readonly fix: Fix }): VNode {
-  return (
-    <div class="try">
-      <span>
-        <b class="mono">{fix.text}</b>
-        {fix.cost && <span class="muted"> {fix.cost}</span>}
-      </span>
-      <span class="spring" />
-      {fix.verified ? (
-        <span class="chip tone-ok">
-          <Icon name="ok" /> {TEXTS.runs}
-        </span>
-      ) : (
-        <span class="muted">{TEXTS.notTried}</span>
-      )}
-      <CopyButton text={fix.text} what={fix.text} />
-    </div>
-  );
-}
-
-function Pieces({ finding, text }: { readonly finding: Finding; readonly text: string }): VNode {
+function Pieces(props: { readonly record: Record; readonly finding: Finding; readonly text: string }): VNode {
   return (
     <>
-      {clashPieces(finding, text).map((piece, i) =>
+      {clashPieces(props.record, props.finding, props.text).map((piece, i) =>
         piece.tone === 'clash' ? (
           <b key={i} class="clash">
             {piece.text}

@@ -1,8 +1,8 @@
 /** A graph, its layout and a theme become a scene: what to draw, back to front, each thing made when it is first seen. */
 
 import { grown, type Box } from '../base/geometry';
-import { roomAfter } from '../layout/text_size';
-import { groupShapes, haloShapes, nodeShapes } from './scene_nodes';
+import { roomAfter, roomLeft, roomRight } from '../layout/text_size';
+import { groupShapes, haloShapes, nodeShapes, SEEN } from './scene_nodes';
 import { labelShapes, wireBox, wireShapes } from './scene_wires';
 import { nodeBox, type SceneSource } from './scene_source';
 import type { Shape } from './shapes';
@@ -38,7 +38,7 @@ export class Scene {
     graph.nodes.forEach((node, index) => {
       const box = nodeBox(layout, index);
       if (node.open) groups.push({ kind: 'group', index, box });
-      else nodes.push({ kind: 'node', index, box: withAside(source, index, box) });
+      else nodes.push({ kind: 'node', index, box: reachOf(source, index, 1) });
       if (node.state === 'failed' && !node.open) halos.push({ kind: 'halo', index, box: grown(box, 5) });
     });
     this.groups = new Layer(groups);
@@ -108,12 +108,16 @@ export class Layer {
   }
 }
 
-function withAside({ graph, measure }: SceneSource, index: number, box: Box): Box {
+/** What a node covers with the words beside it. They keep their size: seen smaller, they reach farther. Without `remarks` those that tell of a failure don't count. */
+export function reachOf({ graph, layout, measure }: SceneSource, index: number, zoom: number, remarks = true): Box {
+  const box = nodeBox(layout, index);
   const node = graph.nodes[index];
   if (!node) return box;
-  const left = Math.max(6, ...node.aside.map((line) => measure(line, 'name') + 16));
-  const beside = node.sign ? roomAfter(node) + 8 : 0;
-  const right = node.remark ? measure(node.remark, 'detail') + 24 : 6 + beside;
+  const scale = Math.min(1, Math.max(SEEN.name, zoom));
+  const caption = node.caption && zoom >= SEEN.detail ? measure(node.caption, 'detail') / scale - box.w : 0;
+  const left = Math.max(6, caption, roomLeft(node, measure) / scale);
+  const signs = node.sign ? roomAfter(node) + 8 : 0;
+  const right = Math.max(6 + signs, roomRight(node, measure, remarks) / scale);
   const above = node.caption ? 18 : 6;
   return { x: box.x - left, y: box.y - above, w: box.w + left + right, h: box.h + above + 6 };
 }

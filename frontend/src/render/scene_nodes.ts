@@ -3,7 +3,7 @@
 import { grown, type Box } from '../base/geometry';
 import { mix } from '../base/colour';
 import { flagWidth } from '../layout/flags';
-import { CHEVRON_ROOM, NAME_GAP, type Measure } from '../layout/text_size';
+import { asideStyle, CHEVRON_ROOM, NAME_GAP, type Measure } from '../layout/text_size';
 import type { Graph, GraphNode } from '../model/graph';
 import type { Theme } from '../theme/tokens';
 import { flagShapes } from './scene_flags';
@@ -19,6 +19,9 @@ const RADIUS = 4;
 const RADIUS_GROUP = 6;
 const MARK_SIZE = 14;
 const BESIDE = 4;
+const LINE_HEIGHT = 14;
+const ASIDE_GAP = 12;
+const REMARK_GAP = 14;
 
 /** A theme's colours for one node: as they are, or half gone into the ground; dotted where it didn't run. */
 class Ink {
@@ -95,21 +98,21 @@ export function nodeShapes(source: SceneSource, index: number): Shape[] {
   switch (node.kind) {
     case 'input':
     case 'output':
-      return [...pill(node, box, ink, measure), ...flags(node, box, box.h / 2, ink, measure)];
+      return [...pill(node, box, ink, measure), ...flags(node, box, box.h / 2, ink, measure), ...words(source, index, ink)];
     case 'value':
-      return value(node, box, ink, measure);
+      return [...value(node, box, ink, measure), ...words(source, index, ink)];
     case 'ghost':
       return ghost(node, box, ink, measure);
     case 'group':
       return [...closedGroup(node, box, ink, measure), ...flags(node, box, RADIUS, ink, measure)];
     case 'op':
-      return node.sign ? circle(node, box, ink, measure) : opShapes(node, box, ink, measure);
+      return [...(node.sign ? circle(node, box, ink, measure) : opShapes(node, box, ink, measure)), ...words(source, index, ink)];
   }
 }
 
 function opShapes(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const text = opText(node, box, ink, measure);
-  return [...opBox(node, box, ink), ...flags(node, box, RADIUS, ink, measure), ...text, ...words(node, box, ink, measure)];
+  return [...opBox(node, box, ink), ...flags(node, box, RADIUS, ink, measure), ...text];
 }
 
 /** The flags of a node's cases, within its border. */
@@ -124,8 +127,8 @@ function pill(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const assumed = node.state === 'assumed';
   const border = ink.stroke(theme.muted, assumed ? 1 : 1.25, assumed ? [4, 3] : []);
   const name = textRun(node.name, 'plain', ink.of(assumed ? theme.muted : theme.text), measure, SEEN.name);
-  const text = centred(node, box, [name, ...valueRuns(node, ink)]);
-  return [rect(box, box.h / 2, ink.of(theme.surface), border, SEEN.always), text];
+  const text = centred(node, box, [...markRuns(node, ink), { ...name, gap: 6 }, ...valueRuns(node, ink)]);
+  return [grounded(node, box, box.h / 2, ink, ink.of(theme.surface), border), text];
 }
 
 /** Text in the middle of what a node's flags leave of it. */
@@ -134,18 +137,29 @@ function centred(node: GraphNode, box: Box, runs: readonly Run[]): TextShape {
   return textLine(box.x + free / 2, box.y + box.h / 2, 'middle', runs, free - 8);
 }
 
+/** A box as it is where nothing is told of it, or as the origin of a number. */
+function grounded(node: GraphNode, box: Box, radius: number, ink: Ink, fill: string, border: Stroke): RectShape {
+  const { theme } = ink;
+  return node.state === 'origin'
+    ? rect(box, radius, theme.warnTint, ink.stroke(theme.origin, 2.5), SEEN.always)
+    : rect(box, radius, fill, border, SEEN.box);
+}
+
 function value(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
   const { theme } = ink;
-  const ground = rect(box, RADIUS, ink.of(theme.sunken), ink.stroke(theme.lines, 1), SEEN.box);
+  const ground = grounded(node, box, RADIUS, ink, ink.of(theme.sunken), ink.stroke(theme.lines, 1));
+  const mark = markRuns(node, ink);
   const label = labelRuns(node.label, ink.theme, node.dimmed, false, measure, SEEN.name);
   if (!node.caption) {
     const name = textRun(node.name, 'detail', ink.of(theme.text), measure, SEEN.name);
-    const runs = [name, ...label.map((run, i) => (i ? run : { ...run, gap: NAME_GAP })), ...valueRuns(node, ink)];
+    const spaced = label.map((run, i) => (i ? run : { ...run, gap: NAME_GAP }));
+    const runs = [...mark, mark.length ? { ...name, gap: 6 } : name, ...spaced, ...valueRuns(node, ink)];
     return [ground, centred(node, box, runs)];
   }
   const caption = textRun(node.caption, 'detail', theme.text, measure, SEEN.detail);
   // Zoomed out, text keeps its size: it grows to the left, away from the node that takes the value.
-  return [ground, textLine(box.x + box.w, box.y - 9, 'end', [caption]), centred(node, box, label)];
+  const shape = [...mark, ...(mark.length ? label.map((run, i) => (i ? run : { ...run, gap: 6 })) : label)];
+  return [ground, textLine(box.x + box.w, box.y - 9, 'end', [caption]), centred(node, box, shape)];
 }
 
 function ghost(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
@@ -240,17 +254,55 @@ function opText(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] 
   return [centred(node, box, [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name), ...valueRuns(node, ink)])];
 }
 
-/** What stands beside a node: where the number comes from, or what happened below. */
-function words(node: GraphNode, box: Box, ink: Ink, measure: Measure): Shape[] {
+/** What stands beside a node: where the number comes from, or what happened below. Drawn from the zoom on at which it meets nothing. */
+function words(source: SceneSource, index: number, ink: Ink): Shape[] {
+  const node = source.graph.nodes[index];
+  if (!node || node.aside.length + node.remark.length === 0) return [];
   const { theme } = ink;
-  const middle = box.y + box.h / 2;
-  const aside = node.aside.map((text, i) => {
-    const run = textRun(text, i ? 'detail' : 'name', theme.warn, measure, SEEN.name);
-    return textLine(box.x - 12, middle + (node.aside.length > 1 ? (i - 0.5) * 14 : 0), 'end', [run]);
+  const box = nodeBox(source.layout, index);
+  const beside = (lines: readonly string[], side: 'left' | 'right', gap: number, isOrigin: boolean): Shape[] => {
+    const x = side === 'left' ? box.x - gap : box.x + box.w + gap;
+    const middle = box.y + box.h / 2 - ((lines.length - 1) * LINE_HEIGHT) / 2;
+    const runs = lines.map((text, i) =>
+      isOrigin
+        ? textRun(text, asideStyle(i), theme.warn, source.measure, SEEN.name)
+        : { ...textRun(text, 'detail', theme.muted, source.measure, SEEN.name), italic: true },
+    );
+    const widest = Math.max(...runs.map(({ width }) => width));
+    const fits = Math.min(1, widest / Math.max(1, clearance(source, index, side) - gap));
+    // Text keeps its size: zoomed out, a second line would lie on the first.
+    const from = (line: number): number => Math.max(line ? SEEN.detail : SEEN.name, fits);
+    const align = side === 'left' ? 'end' : 'start';
+    return runs.map((run, i) => textLine(x, middle + i * LINE_HEIGHT, align, [{ ...run, from: from(i) }]));
+  };
+  const side = node.asideRight ? 'right' : 'left';
+  return [
+    ...(node.aside.length ? beside(node.aside, side, node.asideRight ? REMARK_GAP : ASIDE_GAP, true) : []),
+    ...(node.remark.length ? beside(node.remark, 'right', REMARK_GAP, false) : []),
+  ];
+}
+
+/** How far it is from a node to the next one beside it, or to the border of the group that it stands in. */
+function clearance({ graph, layout }: SceneSource, index: number, side: 'left' | 'right'): number {
+  const box = nodeBox(layout, index);
+  const end = box.x + box.w;
+  let clear = Infinity;
+  graph.nodes.forEach((node, other) => {
+    if (other === index || (node.open && !isAround(graph, other, index))) return;
+    const theirs = nodeBox(layout, other);
+    if (node.open) clear = Math.min(clear, side === 'left' ? box.x - theirs.x : theirs.x + theirs.w - end);
+    else if (theirs.y < box.y + box.h && theirs.y + theirs.h > box.y) {
+      const distance = side === 'left' ? box.x - (theirs.x + theirs.w) : theirs.x - end;
+      if (distance >= 0) clear = Math.min(clear, distance);
+    }
   });
-  if (!node.remark) return aside;
-  const remark = { ...textRun(node.remark, 'detail', theme.muted, measure, SEEN.name), italic: true };
-  return [...aside, textLine(box.x + box.w + 14, middle, 'start', [remark])];
+  return clear;
+}
+
+function isAround(graph: Graph, group: number, inside: number): boolean {
+  let at = graph.nodes[inside]?.parent ?? -1;
+  while (at >= 0 && at !== group) at = graph.nodes[at]?.parent ?? -1;
+  return at === group;
 }
 
 function nameRuns(node: GraphNode, ink: Ink, measure: Measure, from: number): TextRun[] {

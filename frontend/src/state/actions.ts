@@ -118,8 +118,7 @@ export function goToProblem(index: number): void {
     app.problemIndex.value = problems.indexOf(problem);
     app.problemShown.value = true;
     openCalls(callsToOpen(record, problem.finding));
-    const subject = subjectOf(record, problem.finding);
-    if (subject) select(subject, true);
+    select(subjectOf(record, problem.finding), true);
   });
 }
 

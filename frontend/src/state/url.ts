@@ -14,6 +14,8 @@ export interface Address extends Place {
 const PREFIX = 'p.shapes.';
 const KEYS = ['run', 'tag', 'step', 'case', 'sel', 'problem', 'open', 'view'] as const;
 type Words = Readonly<globalThis.Record<(typeof KEYS)[number], string>>;
+/** So that places thousands of units away from the middle come back to the pixel. */
+const ZOOM_DIGITS = 6;
 const SELECTABLE: readonly Selection['kind'][] = ['op', 'call', 'module', 'tensor'];
 
 /** Where words are kept under their keys; "" is an absent one. */
@@ -29,6 +31,8 @@ interface TensorBoardStorage {
   setString(key: string, value: string, options: { defaultValue: string; useLocationReplace: boolean }): void;
 }
 
+const toDigits = (value: number, digits: number): number => Number(value.toFixed(digits));
+
 /** The words of an address. */
 export function wordsOf(address: Address): Words {
   const { view } = address;
@@ -40,7 +44,7 @@ export function wordsOf(address: Address): Words {
     sel: address.selection ? idText(address.selection.kind, address.selection.id) : '',
     problem: address.problem ? String(address.problem) : '',
     open: address.open.join('.'),
-    view: view ? [view.x, view.y, view.zoom].map((value) => Number(value.toFixed(3))).join('_') : '',
+    view: view ? [toDigits(view.x, 3), toDigits(view.y, 3), toDigits(view.zoom, ZOOM_DIGITS)].join('_') : '',
   };
 }
 

@@ -13,7 +13,8 @@ interface Props {
 export function DimTable({ got, wanted }: Props): VNode {
   const difference = (dim: number): string => {
     const [mine, theirs] = [got[dim]?.size ?? 0, wanted[dim] ?? null];
-    return theirs === null ? '' : countText(mine - theirs);
+    if (theirs === null) return '';
+    return mine > theirs ? `+${countText(mine - theirs)}` : countText(mine - theirs);
   };
   return (
     <div class="boxed">

@@ -1,4 +1,4 @@
-/** A shape in words: dims joined by ×, or as a type `f32[4,864]`; dims that clash are bold, red and marked ≠. */
+/** A shape in words: dims joined by ×, or as a type `f32[4,864]`; dims that clash are bold and red. */
 
 import { Fragment, type VNode } from 'preact';
 import { compactDtype, dimText } from '../base/format';

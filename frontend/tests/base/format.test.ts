@@ -2,7 +2,17 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { bytesText, compactDtype, compactType, countText, dimText, itemBytes, letterOf, shapeText } from '../../src/base/format';
+import {
+  bytesText,
+  compactDtype,
+  compactType,
+  countText,
+  dimText,
+  itemBytes,
+  letterOf,
+  pathEnd,
+  shapeText,
+} from '../../src/base/format';
 
 interface Table {
   bytes: [number | null, string][];
@@ -34,4 +44,12 @@ test('shapes and types are written as in the console', () => {
 test('a dim that varies is told as its ends, a case by a letter', () => {
   expect([dimText(64, 64), dimText(64, 512)]).toEqual(['64', '64…512']);
   expect([0, 25, 26, 27, 52, 701, 702].map(letterOf)).toEqual(['A', 'Z', 'AA', 'AB', 'BA', 'ZZ', 'AAA']);
+});
+
+test('of a long path one sees the end, in whole parts where one fits', () => {
+  expect(pathEnd('net.py:3', 20)).toBe('net.py:3');
+  expect(pathEnd('site-packages/torch/utils/data/collate.py:272', 30)).toBe('…/utils/data/collate.py:272');
+  expect(pathEnd('a/an_endless_name_of_a_file.py:1', 12)).toBe('…a_file.py:1');
+  for (const most of [4, 12, 17, 30, 44])
+    expect(pathEnd('site-packages/torch/utils/data/collate.py:272', most).length).toBeLessThanOrEqual(most);
 });

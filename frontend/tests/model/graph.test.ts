@@ -7,7 +7,7 @@ import { nodeText, placeKey } from '../../src/model/graph_names';
 import { firstOpenCalls } from '../../src/model/graph_path';
 import { graphOf } from '../drawn';
 import { goldenRecord } from '../golden/records';
-import { branches, chain, failingCnn, mlp, transformer, unet } from '../models';
+import { branches, brokenBlocks, broughtAlong, chain, failingCnn, mlp, transformer, unet } from '../models';
 import { RecordBuilder } from '../record_builder';
 
 function names(graph: Graph): string[] {
@@ -201,7 +201,7 @@ describe('a failure', () => {
       'aux plain',
     ]);
     expect(named(graph, 'flatten').aside).toEqual(['makes 864', '= 6·12·12']);
-    expect(named(graph, 'fc1').remark).toBe('nothing below ran; shapes assumed');
+    expect(named(graph, 'fc1').remark).toEqual(['nothing below ran', 'shapes assumed']);
   });
 
   test('shows the parameter that clashes, so that the dims face each other', () => {
@@ -220,6 +220,66 @@ describe('a failure', () => {
     expect(graph.edges.filter((edge) => edge.clash)).toHaveLength(1);
     expect(graphOf(failingCnn(), { dims: false }).nodes.some((node) => node.dimmed)).toBe(false);
   });
+});
+
+describe('a number that was there before the run', () => {
+  test('is marked at the input that brought it along', () => {
+    const graph = graphOf(broughtAlong('input'));
+    expect(named(graph, 'picture')).toMatchObject({
+      state: 'origin',
+      mark: 'origin',
+      aside: ['brings 36'],
+      guilty: true,
+      dimmed: false,
+    });
+    expect(named(graph, 'conv')).toMatchObject({ state: 'failed' });
+    expect(graph.edges.find((edge) => edge.clash)?.guilty).toBe(true);
+  });
+
+  test('is marked at the box of the parameter that brought it along', () => {
+    const graph = graphOf(broughtAlong('parameter'));
+    expect(named(graph, 'table')).toMatchObject({ kind: 'value', state: 'origin', mark: 'origin', aside: ['brings 50'] });
+    expect(named(graph, 'picture').state).toBe('plain');
+  });
+
+  test('is no number where the reason is none', () => {
+    const record = broughtAlong('input');
+    const on = (why: string): readonly string[] =>
+      named(graphOf({ ...record, findings: record.findings.map((finding) => ({ ...finding, why })) }), 'picture').aside;
+    expect([on(''), on('picture has 36 at dim 1'), on('picture is on cpu'), on('picture is f36')]).toEqual([
+      ['brings 36'],
+      ['brings 36'],
+      ['brings it along'],
+      ['brings it along'],
+    ]);
+  });
+
+  test('is marked there also where no dim clashes and no number is known, and the box is drawn for that', () => {
+    const record = broughtAlong('parameter');
+    const findings = record.findings.map((finding) => ({ ...finding, marks: [], got: new Map<string, number>() }));
+    const graph = graphOf({ ...record, findings });
+    expect(named(graph, 'table')).toMatchObject({ state: 'origin', caption: '', aside: ['brings it along'] });
+  });
+});
+
+test('the words of an origin stand to its right where a parameter stands to its left', () => {
+  const b = new RecordBuilder('Net');
+  const made = b.op('torch.Tensor.add', [b.input('x', [2, 8]), b.value('table', [5, 2, 8])], [5, 2, 8]);
+  b.output(b.op('torch.matmul', [made], [5], { failed: true }));
+  const origin = { module: '', op: '', file: '', line: 0, code: '', opIndex: 0, tensor: made, shape: [] };
+  b.finding({ severity: 'error', message: 'no', got: new Map([['size', 5]]), opIndex: 1, origin });
+  const graph = graphOf(b.build());
+  expect(graph.nodes.find((node) => node.state === 'origin')).toMatchObject({ aside: ['makes 5'], asideRight: true });
+  expect(named(graphOf(failingCnn()), 'flatten').asideRight).toBe(false);
+});
+
+test('every place of a fault is marked, folded or not', () => {
+  const marks = (open: ReadonlySet<number>): string[] =>
+    graphOf(brokenBlocks(3), { openCalls: open })
+      .nodes.filter(({ mark }) => mark === 'error')
+      .map(({ name }) => name);
+  expect(marks(new Set())).toEqual(['block0', 'block1', 'block2', 'head']);
+  expect(marks(new Set([1]))).toEqual(['narrow', 'block1', 'block2', 'head']);
 });
 
 describe('around a failure', () => {
@@ -297,7 +357,7 @@ test('every op of every model is found on its graph, or is words on an edge', ()
   }
 });
 
-test('100,000 ops in a chain, one through the other, need no deep stack', () => {
+test('100,000 ops in a chain, one through the other, need no deep stack', { timeout: 60_000 }, () => {
   const graph = graphOf(chain(100_000));
   expect(graph.edges.length).toBe(100_001);
 });

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { flagsOf, flagWidth } from '../../src/layout/flags';
 import { caseView } from '../../src/model/case_view';
 import { labelText, type Graph, type GraphNode } from '../../src/model/graph';
-import { legendLines, legendOf } from '../../src/model/graph_legend';
+import { besideProblem, legendLines, legendOf } from '../../src/model/graph_legend';
 import { nodeText } from '../../src/model/graph_names';
 import type { Record } from '../../src/model/record';
 import { graphOf, sceneOf } from '../drawn';
-import { mlp, twoWays } from '../models';
+import { failingCnn, mlp, twoWays } from '../models';
 import { RecordBuilder } from '../record_builder';
 
 const nodeNamed = (graph: Graph, name: string): GraphNode => {
@@ -209,7 +209,14 @@ test('the legend tells the signs that are there and no others', () => {
   expect(legendLines(legend)).toBe(legend.families.length + 2 + 3);
   expect(legendOf(graphOf(caseView(twoWays(), 0)))).toMatchObject({ absent: true });
   expect(legendOf(graphOf(twoWays(), { openCalls: new Set([0]) })).differs).toBe(true);
-  expect(legendOf(graphOf(mlp()))).toEqual({ families: [1, 3], cases: [], differs: false, absent: false, values: [] });
+  expect(legendOf(graphOf(mlp()))).toEqual({
+    families: [1, 3],
+    cases: [],
+    differs: false,
+    absent: false,
+    values: [],
+    assumed: false,
+  });
 });
 
 test('a line is coloured from where the other cases have left it', () => {
@@ -223,4 +230,11 @@ test('a line is coloured from where the other cases have left it', () => {
   expect(lines.slice(-2).map(({ stroke }) => stroke.colour)).toEqual([theme.edge, theme.hues[1]]);
   const [trunk, rest] = lines.slice(-2).map(({ points }) => points);
   expect(trunk?.slice(-2)).toEqual(rest?.slice(0, 2));
+});
+
+test('beside a problem only what is assumed needs a word: the card has the others', () => {
+  const legend = legendOf(graphOf(failingCnn()));
+  expect(legend).toMatchObject({ assumed: true });
+  expect(besideProblem(legend)).toEqual({ families: [], cases: [], differs: false, absent: false, values: [], assumed: true });
+  expect([legendLines(besideProblem(legend)), legendLines(besideProblem(legendOf(graphOf(mlp()))))]).toEqual([1, 0]);
 });

@@ -136,7 +136,9 @@ describe('the card', () => {
     ];
     actions.showRecord({ ...problem, findings: problem.findings.map((finding) => ({ ...finding, fixes })) });
     draw(ProblemCard);
-    expect(all('.try')).toEqual(['nn.Linear(864, 120) runs', 'maybe thisnot tried']);
+    expect(all('.fix')).toEqual(['nn.Linear(864, 120) runs', 'maybe thisnot verified']);
+    expect(all('.suggested .fix')).toEqual(['maybe thisnot verified']);
+    expect(root.querySelectorAll('.fix .icon-ok')).toHaveLength(1);
   });
 
   test('writes untrusted names as text, never as markup', () => {

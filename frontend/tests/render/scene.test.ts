@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { hitTest } from '../../src/render/hit';
 import { highlightShapes } from '../../src/render/scene_nodes';
 import { placedRuns, screenSize, type Shape, type TextShape } from '../../src/render/shapes';
-import type { Item, Scene } from '../../src/render/scene';
+import { reachOf, type Item, type Scene } from '../../src/render/scene';
 import { nodeBox } from '../../src/render/scene_source';
 import { paintSvg } from '../../src/render/svg';
 import { nextNode } from '../../src/render/walk';
 import { sceneOf } from '../drawn';
 import { caseView } from '../../src/model/case_view';
-import { branches, failingCnn, mlp, transformer, twoWays, unet } from '../models';
+import { branches, brokenBlocks, broughtAlong, failingCnn, mlp, transformer, twoWays, unet } from '../models';
 
 const idOf = (scene: Scene, name: string): number => scene.source.graph.nodes.findIndex((node) => node.name === name);
 const shapes = (scene: Scene): Shape[] =>
@@ -22,6 +22,8 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     ['failing', failingCnn()],
     ['transformer', transformer(1)],
     ['unet', unet(2)],
+    ['brought-by-input', broughtAlong('input')],
+    ['brought-by-parameter', broughtAlong('parameter')],
     ['branches', branches()],
     ['cases', twoWays()],
     ['cases-text', caseView(twoWays(), 1)],
@@ -156,4 +158,44 @@ test('arrow keys follow the data, and step into and out of groups', () => {
   expect(walk('attn', 'down')).toBe('qkv');
   expect(walk('logits', 'down')).toBe('nowhere');
   expect(nextNode(graph, layout, -1, 'down')).toBe(0);
+});
+
+describe('words beside a node', () => {
+  const runFrom = (scene: Scene, text: string): number => {
+    for (const shape of shapes(scene)) {
+      if (shape.kind !== 'text') continue;
+      for (const run of shape.runs) if (run.kind === 'text' && run.text === text) return run.from;
+    }
+    throw new Error(`nothing says ${text}`);
+  };
+
+  test('are drawn from the zoom on at which they meet no border; a second line only where it has room', () => {
+    expect(runFrom(sceneOf(failingCnn()), 'makes 864')).toBe(0.5);
+    expect(runFrom(sceneOf(failingCnn()), '= 6·12·12')).toBe(0.75);
+    const inGroup = sceneOf(brokenBlocks(2));
+    const from = runFrom(inGroup, 'nothing below ran');
+    const { graph, layout } = inGroup.source;
+    const node = nodeBox(
+      layout,
+      graph.nodes.findIndex(({ remark }) => remark.length > 0),
+    );
+    const border = nodeBox(
+      layout,
+      graph.nodes.findIndex(({ name }) => name === 'block0'),
+    );
+    const width = 'nothing below ran'.length * 5.8;
+    expect(from).toBeGreaterThan(0.5);
+    expect(node.x + node.w + 14 + width / from).toBeLessThanOrEqual(border.x + border.w + 1e-6);
+  });
+
+  test('reach farther the smaller the graph is seen; a remark only where it is asked for', () => {
+    const { source } = sceneOf(failingCnn());
+    const at = (name: string): number => source.graph.nodes.findIndex((node) => node.name === name);
+    const left = (zoom: number): number => nodeBox(source.layout, at('flatten')).x - reachOf(source, at('flatten'), zoom).x;
+    expect(left(0.5)).toBeCloseTo(2 * left(1));
+    expect(left(0.1)).toBe(left(0.5)); // nothing is written there
+    expect(reachOf(source, at('fc1'), 1).w).toBeGreaterThan(reachOf(source, at('fc1'), 1, false).w + 90);
+    const caption = at('fc1.weight');
+    expect(reachOf(source, caption, 0.7).w).toBeLessThan(reachOf(source, caption, 0.76).w);
+  });
 });

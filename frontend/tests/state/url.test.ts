@@ -93,3 +93,10 @@ test('cameras a hair apart are the same address', () => {
   expect(sameAddress(ADDRESS, near)).toBe(true);
   expect(sameAddress(ADDRESS, { ...ADDRESS, step: 13 })).toBe(false);
 });
+
+test('a camera comes back to the pixel, also for what is thousands of units away from its middle', () => {
+  const view = { x: 1234.5678, y: -9876.54321, zoom: 0.5012345678 };
+  const back = addressOf(wordsOf({ ...ADDRESS, view })).view;
+  const seen = (camera: typeof view | null): number => (20_000 - (camera?.y ?? 0)) * (camera?.zoom ?? 0);
+  expect(Math.abs(seen(back) - seen(view))).toBeLessThan(0.1);
+});

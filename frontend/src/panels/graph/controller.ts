@@ -5,16 +5,16 @@ import { grown, overlaps, unionOf, type Box } from '../../base/geometry';
 import { measureGraph, remembered } from '../../layout/text_size';
 import type { Graph, GraphPlaces } from '../../model/graph';
 import { buildGraph } from '../../model/graph_build';
-import { legendLines, legendOf } from '../../model/graph_legend';
+import { besideProblem, legendLines, legendOf } from '../../model/graph_legend';
 import { placesByKey, placeKey } from '../../model/graph_names';
 import { graphIndex, type GraphIndex } from '../../model/graph_index';
 import { firstOpenCalls } from '../../model/graph_path';
 import { problemsOf } from '../../model/findings';
-import { fitted, framed, showing, toGraph, type Camera, type Size } from '../../render/camera';
+import { framed, showing, toGraph, type Camera, type Size } from '../../render/camera';
 import { fontOf } from '../../render/canvas';
 import { hitTest } from '../../render/hit';
 import { LayoutClient } from '../../render/layout_client';
-import { Scene, type Item } from '../../render/scene';
+import { reachOf, Scene, type Item } from '../../render/scene';
 import { nodeBox } from '../../render/scene_source';
 import { Stage } from '../../render/stage';
 import { openCalls, setView, toggleCall } from '../../state/actions';
@@ -26,11 +26,14 @@ type Built = Graph & GraphPlaces;
 
 /** Of a healthy model one sees the beginning, readable, rather than the whole as a line. */
 const LEAST_ZOOM = 0.5;
+/** From here on types and settings are written beside names. */
+const FULL_TEXT_ZOOM = 0.75;
 /** The card of four lines lies over the graph's right side: its width and margins. */
 const CARD_PX = 432;
 const CARD_LEAVES_PX = 200;
 /** The legend and the controls stand in the lower corners: a graph that would meet them keeps clear of both. */
 const LEGEND_PX = 176;
+const LEGEND_BESIDE_PROBLEM_PX = 112;
 const LEGEND_LINE_PX = 20;
 const LEGEND_SPARE_PX = 32;
 const CONTROLS_PX = 48;
@@ -173,10 +176,13 @@ export class GraphController {
       stage.lookFrom(view, false);
       return;
     }
-    const path = this.path();
-    const whole = this.whole();
-    if (!path || !whole) this.lookAt(whole, LEAST_ZOOM, false);
-    else this.lookAt(fitted(whole, this.free()).zoom >= LEAST_ZOOM ? whole : path, 0, false);
+    const [path, whole] = [this.path(), this.whole()];
+    const isReadable = (box: BoxAt): boolean => (framedAt(box, this.free(), 0)?.zoom ?? 0) >= LEAST_ZOOM;
+    if (!path(1) || isReadable(whole)) this.lookAt(whole, LEAST_ZOOM, false);
+    else {
+      this.lookAt(path, LEAST_ZOOM, false);
+      if (!isReadable(path)) this.reveal(); // what failed, rather than the upper end
+    }
   }
 
   private keepPlace(before: Built, scene: Scene, built: Built, next: Scene): void {
@@ -203,7 +209,8 @@ export class GraphController {
     const selection = app.selection.peek();
     const record = app.record.peek();
     this.wantsReveal = false;
-    if (!selection || !record) return;
+    // The graph of another record is still on the stage: its successor gets a view of its own.
+    if (!selection || !record || app.logged.peek() !== this.shownRecord) return;
     const around = callsHiding(record, selection).filter((call) => !app.openCalls.peek().has(call));
     const seen = this.built.peek();
     if (around.some((call) => seen?.nodes[seen.nodeOfCall[call] ?? -1]?.kind === 'group')) {
@@ -239,26 +246,39 @@ export class GraphController {
     return { width: width - card, height };
   }
 
-  private lookAt(box: Box | null, least: number, animated: boolean): void {
+  /** Looks at what `boxAt` a zoom covers, beside the card, and clear of the legend and the controls where they would be met. */
+  private lookAt(boxAt: BoxAt, least: number, animated: boolean): void {
     const { size } = this.stage;
-    if (!box || size.width === 0) return;
+    if (size.width === 0) return;
     const free = this.free();
-    const plain = framed(box, free, least);
-    if (app.problemShown.peek() || !this.meetsCorners(plain)) {
-      this.stage.lookFrom({ ...plain, x: plain.x + (size.width - free.width) / 2 / plain.zoom }, animated);
+    const beside = size.width - free.width;
+    const plain = framedAt(boxAt, free, least);
+    if (!plain) return;
+    const placed = { ...plain, x: plain.x + beside / 2 / plain.zoom };
+    if (!this.meetsCorners(placed)) {
+      this.stage.lookFrom(placed, animated);
       return;
     }
-    const inner = framed(box, { width: size.width - LEGEND_PX, height: size.height - CONTROLS_PX }, least);
-    const shift = { x: -LEGEND_PX / 2 / inner.zoom, y: CONTROLS_PX / 2 / inner.zoom };
+    const [wide, high] = beside ? [0, this.legendHeight()] : [LEGEND_PX, CONTROLS_PX];
+    const inner = framedAt(boxAt, { width: free.width - wide, height: free.height - high }, least) ?? plain;
+    const shift = { x: (beside - wide) / 2 / inner.zoom, y: high / 2 / inner.zoom };
     this.stage.lookFrom({ ...inner, x: inner.x + shift.x, y: inner.y + shift.y }, animated);
+  }
+
+  private legendHeight(): number {
+    const { scene } = this.stage;
+    if (!scene) return 0;
+    const legend = legendOf(scene.source.graph);
+    const lines = legendLines(app.problemShown.peek() ? besideProblem(legend) : legend);
+    return lines ? LEGEND_LINE_PX * lines + LEGEND_SPARE_PX : 0;
   }
 
   /** Would a node stand under the legend or the controls, seen from there? */
   private meetsCorners({ x, y, zoom }: Camera): boolean {
     const { size, scene } = this.stage;
-    const lines = scene ? legendLines(legendOf(scene.source.graph)) : 0;
-    const high = LEGEND_LINE_PX * lines + LEGEND_SPARE_PX;
-    const legend = { x: 0, y: size.height - high, w: LEGEND_PX, h: high };
+    const high = this.legendHeight();
+    const wide = app.problemShown.peek() ? LEGEND_BESIDE_PROBLEM_PX : LEGEND_PX;
+    const legend = { x: 0, y: size.height - high, w: wide, h: high };
     const controls = { x: size.width - CONTROLS_WIDE_PX, y: size.height - CONTROLS_PX, w: CONTROLS_WIDE_PX, h: CONTROLS_PX };
     const seen = (box: Box): Box => ({
       x: (box.x - x) * zoom + size.width / 2,
@@ -272,28 +292,53 @@ export class GraphController {
     });
   }
 
-  private whole(): Box | null {
-    const scene = this.stage.scene;
-    return scene && this.boxOf(scene, (item) => item.kind !== 'halo');
+  /** All there is. */
+  private whole(): BoxAt {
+    return this.toldIn((item) => item.kind !== 'halo');
   }
 
-  /** What things cover. Remarks, which stand to the right of all else, may run under the card. */
-  private boxOf(scene: Scene, counts: (item: Item) => boolean): Box | null {
-    const { graph, layout } = scene.source;
-    const items = [scene.groups, scene.wires, scene.nodes].flatMap((layer) => layer.items).filter(counts);
-    return unionOf(
-      items.map((item) =>
-        item.kind === 'node' && graph.nodes[item.index]?.remark ? grown(nodeBox(layout, item.index), 6) : item.box,
-      ),
-    );
+  /** The way from the origin to the failure, with what joins it and all edges that clash. */
+  private path(): BoxAt {
+    const { nodes, edges } = this.stage.scene?.source.graph ?? { nodes: [], edges: [] };
+    const box = this.toldIn(({ kind, index }) => {
+      if (kind === 'wire') return edges[index]?.guilty === true || edges[index]?.clash === true;
+      const node = nodes[index];
+      return kind === 'node' && (node?.guilty === true || (node?.kind === 'value' && nodes[node.host]?.guilty === true));
+    });
+    return (zoom) => {
+      const all = box(zoom);
+      return all && grown(all, 16);
+    };
   }
 
-  private path(): Box | null {
-    const scene = this.stage.scene;
-    const box =
-      scene && this.boxOf(scene, (item) => item.kind === 'node' && scene.source.graph.nodes[item.index]?.guilty === true);
-    return box && grown(box, 16);
+  /** What these things cover; the words right of a failure count where they cost little: else they run under the card. */
+  private toldIn(counts: (item: Item) => boolean): BoxAt {
+    const free = this.free();
+    const [told, bare] = [this.boxOf(counts, true), this.boxOf(counts, false)];
+    const [toldZoom, bareZoom] = [told, bare].map((box) => framedAt(box, free, 0)?.zoom ?? 0);
+    return (toldZoom ?? 0) >= Math.min(bareZoom ?? 0, FULL_TEXT_ZOOM) ? told : bare;
   }
+
+  /** What things cover at a zoom. */
+  private boxOf(counts: (item: Item) => boolean, remarks: boolean): BoxAt {
+    const scene = this.stage.scene;
+    const items = scene ? [scene.groups, scene.wires, scene.nodes].flatMap((layer) => layer.items).filter(counts) : [];
+    return (zoom) =>
+      unionOf(items.map((item) => (scene && item.kind === 'node' ? reachOf(scene.source, item.index, zoom, remarks) : item.box)));
+  }
+}
+
+type BoxAt = (zoom: number) => Box | null;
+
+/** The camera that shows a box: words keep their size, so what is seen smaller covers more. */
+function framedAt(boxAt: BoxAt, size: Size, least: number): Camera | null {
+  let camera: Camera | null = null;
+  for (let i = 0; i < 3 && (camera === null || camera.zoom < 1); i++) {
+    const box = boxAt(camera?.zoom ?? 1);
+    if (!box) return null;
+    camera = framed(box, size, least);
+  }
+  return camera;
 }
 
 /** Measures text in the fonts that the canvas draws it with. */

@@ -4,17 +4,27 @@ import type { VNode } from 'preact';
 import { TEXTS } from '../../base/texts';
 import { pickedName } from '../../model/case_sets';
 import type { Graph } from '../../model/graph';
-import { legendOf, MOST_CASES, type Legend } from '../../model/graph_legend';
+import { besideProblem, legendOf, MOST_CASES, type Legend } from '../../model/graph_legend';
 import * as app from '../../state/app_state';
 import { FAMILIES } from '../../theme/tokens';
 import { CaseBadge } from '../../widgets/case_badge';
 import { Icon } from '../../widgets/icon';
 
 export function GraphLegend({ graph }: { readonly graph: Graph }): VNode | null {
-  const legend = legendOf(graph);
-  const { families, values } = legend;
+  const legend = app.problemShown.value ? besideProblem(legendOf(graph)) : legendOf(graph);
+  const { families, values, assumed } = legend;
   return (
     <div class="graph-legend">
+      {assumed && (
+        <ul aria-label={TEXTS.states}>
+          <li>
+            <span class="legend-sign">
+              <i class="assumed-node" />
+            </span>
+            {TEXTS.assumed}
+          </li>
+        </ul>
+      )}
       <Cases legend={legend} />
       {values.length > 0 && (
         <ul aria-label={TEXTS.valueMarks}>
