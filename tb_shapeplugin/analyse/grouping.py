@@ -4,16 +4,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import TypeAlias
 
-from tb_shapeplugin.analyse.sides import Side, sides
+from tb_shapeplugin.analyse.origins.passing import JOINING, Dim
+from tb_shapeplugin.analyse.sides import Side, rank_maker, side, sides
+from tb_shapeplugin.analyse.takers import dims_of, takers
 from tb_shapeplugin.record.finding import Clash, Finding
 from tb_shapeplugin.record.site import Site, sites
-from tb_shapeplugin.record.trace import Failure, Trace
+from tb_shapeplugin.record.trace import Failure, OpFact, Trace
 
 _Key: TypeAlias = tuple[object, ...]
 _OF_THE_OPERAND = ("dtype", "device")  # no number's: what is behind is mended with the operand
-_OF_SIZES_ALONE = ("broadcast", "cat")  # mended by another size, hardly by another order of axes
+_OF_ONE_SIDE = ("broadcast", "cat", "norm_features")  # the output has this side's size or the other one's
+_OF_THE_INPUT = ("rnn_input", "rnn_state")  # what comes out is known whatever comes in; behind an unpacking the module's input stands in
+_OF_SIZES_ALONE = ("broadcast", "cat", "index_shape")  # mended by another size, hardly by another order of axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +53,9 @@ def groups(trace: Trace, told: Sequence[Told]) -> tuple[Group, ...]:
     causes = [item.told.failure.caused_by for item in known]
     for number, item in enumerate(known):
         if causes[number] < 0:
-            causes[number] = item.guess(trace)
+            causes[number] = item.guess(trace, known)
         if causes[number] < 0:
-            causes[number] = next((at for at, earlier in enumerate(known[:number]) if causes[at] < 0 and item.follows(earlier)), -1)
+            causes[number] = next((at for at, earlier in enumerate(known[:number]) if causes[at] < 0 and item.follows(earlier, trace)), -1)
     members: dict[int, list[int]] = {}
     leader: dict[_Key, int] = {}
     for number, item in enumerate(known):
@@ -108,31 +113,132 @@ class _Known:
         """The tensors in which the clashing numbers came up, but for a layer's own."""
         return {side.maker for side in (self.got, None if self.is_of_layer else self.want) if side is not None}
 
-    def guess(self, trace: Trace) -> int:
-        """The earlier failure in whose stand-in the clashing number came up, where no other reading of it could be asked; -1 for none."""
-        met = [side for side in (self.got, self.want) if side is not None]
-        for number in self.told.failure.depends_on:
-            earlier = trace.failures[number]
-            declared = {operand.shape[0] for operand in earlier.call.operands() if operand.kind == "parameter" and operand.shape}
-            made = trace.ops[earlier.op].outputs
-            if earlier.alternatives == 1 and any(side.maker in made and side.size not in declared for side in met):
-                return number
-        return -1
+    def guess(self, trace: Trace, known: Sequence["_Known"]) -> int:
+        """The earlier failure in whose stand-in the clashing number or rank came up, where nobody can tell what it is; -1 for none."""
+        behind = self.told.failure.depends_on
+        return next((at for at in behind if known[at].guessed_rank(self, trace) or known[at].guessed(self, trace)), -1)
 
-    def follows(self, earlier: "_Known") -> bool:
-        """Would what mends the earlier one mend this, too: is it the same pair of numbers, of the same maker, that meets in an op again?"""
+    def guessed(self, later: "_Known", trace: Trace) -> bool:
+        """Came the number that a later one meets up in what stands in for this one's output, as one of many that it could be?"""
+        failure, kind = self.told.failure, self.told.finding.kind
+        if kind in _OF_THE_INPUT or failure.call.name == "python.unpack" or (failure.alternatives > 1 and kind in _OF_ONE_SIDE):
+            return False
+        declared = {operand.shape[0] for operand in failure.call.operands() if operand.kind == "parameter" and operand.shape}
+        made, met = trace.ops[failure.op].outputs, (later.got, later.want)
+        return any(number is not None and number.maker in made and number.size not in declared for number in met)
+
+    def guessed_rank(self, later: "_Known", trace: Trace) -> bool:
+        """Has what stands in for this one's output other axes than one of its operands, which has as many as the later one wants?"""
+        clash, finding = later.told.clash, later.told.finding
+        if clash is None or finding.kind != "rank" or rank_maker(trace, clash.operand) != self.told.failure.op:
+            return False
+        ranks = {operand.ndim for operand in self.told.failure.call.operands() if operand.kind != "parameter"}
+        return not ranks.isdisjoint(finding.want.values())
+
+    def follows(self, earlier: "_Known", trace: Trace) -> bool:
+        """Would what mends the earlier one mend this, too: is it the same wrong number, or order of axes, that is met again?"""
         finding, before = self.told.finding, earlier.told.finding
         if finding.kind in _OF_THE_OPERAND:
             return finding.kind == before.kind and _origin(finding) == _origin(before) >= 0 and not self._same_call(earlier)
-        if self.is_of_layer or self.got is None or self.want is None or self._same_call(earlier):
+        if self._same_call(earlier) or self.got is None:
             return False
-        if {self.got.size, self.want.size} != {*before.got.values(), *before.want.values()}:
+        if finding.kind == before.kind == "mask_shape":
+            return finding.got == before.got and finding.want == before.want and self._shares_the_faulty_side(earlier)
+        if self._meets_the_same_nothing(earlier) or self._meets_another_part(earlier, trace) or self._meets_its_sum(earlier, trace):
+            return True
+        return self._meets_swapped_axes(earlier, trace) if self.is_of_layer else self._meets_the_same_pair(earlier, trace)
+
+    def _meets_the_same_nothing(self, earlier: "_Known") -> bool:
+        """Is the size 0 that came up in one tensor met again?"""
+        return self.got is not None and self.got.size == 0 and self._shares_the_faulty_side(earlier)
+
+    def _shares_the_faulty_side(self, earlier: "_Known") -> bool:
+        """Is it the same number, of the same maker, that is wrong?"""
+        ours, theirs = self.got, earlier.got
+        return ours is not None and theirs is not None and (ours.size, ours.maker) == (theirs.size, theirs.maker)
+
+    def _meets_another_part(self, earlier: "_Known", trace: Trace) -> bool:
+        """Is it another part of one split that left a remainder? Each part has a wrong size because one has."""
+        if self.got is None or earlier.got is None:
+            return False
+        maker = trace.tensors[self.got.maker].producer
+        if maker < 0 or maker != trace.tensors[earlier.got.maker].producer or len(trace.ops[maker].outputs) < 2:
+            return False
+        *parts, rest = (prod(trace.tensors[tensor].shape) for tensor in trace.ops[maker].outputs)
+        return len(set(parts)) == 1 and rest < parts[0]
+
+    def _meets_its_sum(self, earlier: "_Known", trace: Trace) -> bool:
+        """Is it a sum or a product of the number that was wrong before, and would be right with the number that was wanted?"""
+        clash, before = self.told.clash, earlier.told.clash
+        if clash is None or before is None or self.got is None or earlier.got is None or self.got.maker == earlier.got.maker:
+            return False
+        got, want, wrong, right = ([*numbers.values()] for numbers in (clash.got, clash.want, before.got, before.want))
+        op = trace.ops[made] if (made := trace.tensors[self.got.maker].producer) >= 0 else None
+        if op is None or any(len(numbers) != 1 for numbers in (got, want, wrong, right)) or self._is_taken(trace, self.got.maker):
+            return False
+        own = frozenset(trace.ops[earlier.told.failure.op].outputs)  # what a layer gives in place of the number that it refuses
+        swaps = ((wrong[0], right[0], frozenset((earlier.got.maker,))), (right[0], wrong[0], own))
+        return any(_would_be(trace, op, (got[0], want[0]), swap, makers) for *swap, makers in swaps)
+
+    def _meets_swapped_axes(self, earlier: "_Known", trace: Trace) -> bool:
+        """Does each of two layers want the number that the other one is given, of the two that one tensor has?"""
+        clash, before = self.told.clash, earlier.told.clash
+        if clash is None or before is None or not earlier.is_of_layer or earlier.got is None or self.got is None:
+            return False
+        got, want = [*clash.got.values()], [*clash.want.values()]
+        if len(got) != 1 or got == want or got != [*before.want.values()] or want != [*before.got.values()]:
+            return False
+        shape = trace.tensors[before.operand].shape
+        return shape.count(got[0]) == shape.count(want[0]) == 1 and clash.operand in reached_from(trace, {earlier.told.failure.op})
+
+    def _meets_the_same_pair(self, earlier: "_Known", trace: Trace) -> bool:
+        """Is it the same pair of numbers, of the same maker, that meets in an op again, and nothing else?"""
+        before = earlier.told.finding
+        if self.got is None or self.want is None or {self.got.size, self.want.size} != {*before.got.values(), *before.want.values()}:
+            return False
+        if self.told.finding.kind == "broadcast" and self._clashes_elsewhere({self.got.size, self.want.size}):
             return False
         shared = self.makers() & earlier.makers()
-        return bool(shared) if finding.kind in _OF_SIZES_ALONE else len(shared) == 2
+        if self.told.finding.kind in _OF_SIZES_ALONE:
+            return any(not self._is_taken(trace, maker) for maker in shared)
+        return len(shared) == 2
+
+    def _clashes_elsewhere(self, pair: set[int]) -> bool:
+        """Do the operands differ in another dim as well, by other numbers?"""
+        shapes = [operand.shape[::-1] for operand in self.told.failure.call.operands()]
+        return len(shapes) == 2 and any({*sizes, 1} != {*pair, 1} and len({*sizes, 1}) == 3 for sizes in zip(*shapes, strict=False))
+
+    def _is_taken(self, trace: Trace, maker: int) -> bool:
+        """Do layers take the clashing number as that maker gave it? Then it isn't the wrong one: who is off is the other side."""
+        size = next(side.size for side in (self.got, self.want) if side is not None and side.maker == maker)
+        made = trace.tensors[maker].producer
+        return bool(takers(trace, made, self.told.failure.op, dims_of(trace, (maker,), size)))
 
     def _same_call(self, earlier: "_Known") -> bool:
         return self.site.statement == earlier.site.statement
+
+
+def _would_be(trace: Trace, op: OpFact, pair: tuple[int, int], swap: Sequence[int], makers: frozenset[int]) -> bool:
+    """Would an op that joins or flattens give the second of a pair, not the first, with another size of what those makers made?"""
+    (got, want), (wrong, right) = pair, swap
+    parts = [Dim(tensor, dim) for tensor in op.inputs for dim, size in enumerate(trace.tensors[tensor].shape) if size == wrong]
+    count = sum((made := side(trace, part.tensor, part.dim)) is not None and made.maker in makers for part in parts)
+    joined = op.name.rpartition(".")[2] in JOINING and got + count * (right - wrong) == want
+    return count > 0 and (joined or (count == 1 and len(op.inputs) == 1 and got * right == want * wrong))
+
+
+def reached_from(trace: Trace, ops: set[int]) -> set[int]:
+    """The tensors that those ops gave, and all that were computed from them.
+
+    Example:
+        >>> reached_from(trace, {3})
+        {7, 8}
+    """
+    reached: set[int] = set()
+    for index, op in enumerate(trace.ops):
+        if index in ops or not reached.isdisjoint(op.inputs):
+            reached.update(op.outputs)
+    return reached
 
 
 def _origin(finding: Finding) -> int:

@@ -30,10 +30,32 @@ def sides(trace: Trace, clash: Clash) -> tuple[Side | None, Side | None]:
         >>> [side.name for side in sides(trace, clash) if side]
         ['conv1', 'parameter conv2.weight']
     """
-    return _side(trace, clash.operand, clash.dim), _side(trace, clash.other, clash.other_dim)
+    return side(trace, clash.operand, clash.dim), side(trace, clash.other, clash.other_dim)
 
 
-def _side(trace: Trace, tensor: int, dim: int) -> Side | None:
+def rank_maker(trace: Trace, tensor: int) -> int:
+    """The index of the op that gave a tensor's number of axes; -1 where an input or parameter brought it along.
+
+    Example:
+        >>> trace.ops[rank_maker(trace, tensor)].name
+        'torch.Tensor.unsqueeze'
+    """
+    ndim = len(trace.tensors[tensor].shape)
+    while (made := trace.tensors[tensor].producer) >= 0 and not trace.ops[made].failed:
+        same = next((other for other in trace.ops[made].inputs if len(trace.tensors[other].shape) == ndim), None)
+        if same is None or trace.tensors[same].kind == "parameter":
+            return made
+        tensor = same
+    return made
+
+
+def side(trace: Trace, tensor: int, dim: int) -> Side | None:
+    """Who made the size of a tensor's dim; None for -1, which is none.
+
+    Example:
+        >>> side(trace, tensor, 1).name
+        'conv1'
+    """
     if tensor < 0 or dim < 0:
         return None
     size = trace.tensors[tensor].shape[dim]

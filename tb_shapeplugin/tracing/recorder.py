@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 import torch
+from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from tb_shapeplugin.base.faults import Faults
@@ -36,7 +37,7 @@ from tb_shapeplugin.tracing.hidden_fakes import sets_own_data
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.opaque import NATIVE, NativeCall, Scripted, place_of
 from tb_shapeplugin.tracing.reads import Reads, reads_memory
-from tb_shapeplugin.tracing.source import SourceBook, is_users_file
+from tb_shapeplugin.tracing.source import SourceBook, is_torchs_file, is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook, dtype_name, shape_of
 from tb_shapeplugin.tracing.values import trying
 
@@ -246,7 +247,7 @@ class Recorder(TorchFunctionMode):
         refused_call: OpCall | None = None,
         output: Any = None,
     ) -> Any:
-        if self.stopped or is_value_read(error) or self.has_written(error) or self.is_withheld(error):
+        if self.stopped or is_value_read(error) or self.has_written(error) or self.is_withheld(error) or _is_of_a_module(func, frame):
             raise error
         call = refused_call or op_call(op_name(func), args, kwargs, self.tensors)
         inputs = [operand.id for operand in call.operands()]
@@ -256,8 +257,8 @@ class Recorder(TorchFunctionMode):
 
         at, site = self.modules.current_call, self.site(call.name, source)
 
-        def write_down(gone_on: GoneOn | None) -> None:
-            self.fail(call, error, source, inputs, arguments, depends, gone_on, at=at, site=site)
+        def write_down(gone_on: GoneOn | None, said: Exception | None = None) -> None:
+            self.fail(call, error, source, inputs, arguments, depends, gone_on, at=at, site=site, said=said)
 
         if self.withholds(error, frame, site, lambda: write_down(None)):
             raise error
@@ -270,7 +271,7 @@ class Recorder(TorchFunctionMode):
             return answer.output
         raised = RaisedOp(func, args, kwargs, call, error, site, answer.error if answer else None, refused_call is not None, output)
         gone_on = self.recovery.after_op(raised)
-        write_down(gone_on)
+        write_down(gone_on, None if isinstance(raised.said, NotImplementedError) else raised.said)
         if gone_on is None or gone_on.ends:
             raise error
         return gone_on.output
@@ -297,13 +298,17 @@ class Recorder(TorchFunctionMode):
         at: int | None = None,
         site: Site | None = None,
         signature: SignatureFact | None = None,
+        said: Exception | None = None,
     ) -> None:
-        """Writes down a failed call, and the outputs that stand in for its own; ``at`` and ``site`` where it isn't one of now."""
+        """Writes down a failed call, and the outputs that stand in for its own.
+
+        ``at`` and ``site`` where it isn't one of now; ``said``: in eager's words.
+        """
         at = self.modules.current_call if at is None else at
         self.last_site = site or self.site(call.name, source)
         number, op = len(self.failures), len(self.ops)
         assumed_already = bool(self.failures)
-        told = gone_on.said if gone_on and gone_on.said else error
+        told = (gone_on.said if gone_on else None) or said or error
         self.failures.append(
             Failure(
                 op=op,
@@ -376,6 +381,12 @@ class Recorder(TorchFunctionMode):
         self.reads.stood_in(outputs)
         self.failures[-1] = replace(failure, assumed=gone_on.shapes, alternatives=gone_on.alternatives)
         self.tensors.depends.update(dict.fromkeys(outputs, frozenset(failure.depends_on) | {len(self.failures) - 1}))
+
+
+def _is_of_a_module(func: Any, frame: FrameType) -> bool:
+    """Does one of torch's modules take its argument apart? What fails is the module: it was given something else than it takes."""
+    of_a_module = isinstance(frame.f_locals.get("self"), nn.Module) and is_torchs_file(frame.f_code.co_filename)
+    return of_a_module and getattr(func, "__name__", "") == "__getitem__"
 
 
 class SendsToRanks(Protocol):

@@ -90,9 +90,12 @@ def _no_tensor(failure: Failure, given: str, trace: Trace) -> Explanation:
         words = f"its input is a {given} {_listed(value)}, it takes 1 tensor"
         return Explanation(KIND, f"{subject(failure, trace)}: {words}", {"tensors": 0}, {"tensors": 1}, _listed(value))
     if given in _CONTAINERS:  # nobody has it any more: no number is made up
-        return Explanation(KIND, f"{subject(failure, trace)}: a {given} is used where 1 tensor belongs")
+        return Explanation(KIND, f"{subject(failure, trace)}: a {given} is used where a tensor belongs")
+    if given == "Tensor":
+        words = "one tensor is given where a tuple or list of tensors belongs"
+        return Explanation(KIND, f"{subject(failure, trace)}: {words}", {"lists": 0}, {"lists": 1})
     name = "None" if given == "NoneType" else f"a {given}"
-    return Explanation(KIND, f"{subject(failure, trace)}: {name} is used where 1 tensor belongs", {"tensors": 0}, {"tensors": 1})
+    return Explanation(KIND, f"{subject(failure, trace)}: {name} is used where a tensor belongs", {"tensors": 0}, {"tensors": 1})
 
 
 def _holds_tensors(value: Value) -> bool:

@@ -10,6 +10,7 @@ from tb_shapeplugin.record.trace import Failure, Trace
 from tb_shapeplugin.record.values import Operand
 
 _MOST_TYPES = 3
+_LONGEST = 200  # characters of an exception's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,18 @@ def pair_said(message: str, forms: Iterable[re.Pattern[str]]) -> tuple[int, int]
 
 
 def first_line(failure: Failure) -> str:
-    """The first line of what the exception says, at most 200 characters; its type where it says nothing."""
+    """The first line of what the exception says, whole sentences of it where it is long; its type where it says nothing."""
     lines = failure.message.strip().splitlines()
-    return lines[0].strip()[:200] if lines else failure.error
+    return _shortened(lines[0].strip()) if lines else failure.error
+
+
+def _shortened(text: str) -> str:
+    """At most 200 characters, which end with a sentence, else with a word and an ellipsis."""
+    if len(text) <= _LONGEST:
+        return text
+    head = text[:_LONGEST]
+    sentence, space = head.rfind(". "), head.rfind(" ")
+    return head[: sentence + 1] if sentence > _LONGEST // 3 else f"{head[:space] if space > 0 else head} …"
 
 
 def of_kind(kind: str) -> Explain:

@@ -14,7 +14,8 @@ _NEGATIVE = re.compile(r"non-negative|not be negative")
 
 def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation | None:
     """The explanation by the numbers that torch or the call states; an embedding states none."""
-    if found := _SAID.search(failure.message):
+    known = clash is not None and clash.kind != KIND  # a module that takes its argument apart wants another one
+    if not known and (found := _SAID.search(failure.message)):
         got, size = int(found[1]), int(found[3])
         words = f"index {got} lies outside dim {found[2]}, which has {size}"
         return said(KIND, failure, trace, words, {"max_index": got}, {"below": size})

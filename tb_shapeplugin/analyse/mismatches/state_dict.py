@@ -23,15 +23,19 @@ def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation 
         return said(KIND, failure, trace, first_line(failure))
     if "loading state_dict" not in failure.message:
         return None
-    shapes = _SHAPES.findall(failure.message)
-    if shapes:
-        return _by_shape(failure, trace, shapes)
     keys = {which: re.findall(r'"([^"]+)"', names) for which, names in _KEYS.findall(failure.message)}
     missing, unexpected = keys.get("Missing", []), keys.get("Unexpected", [])
-    parts = [f"{len(missing)} keys missing, {missing[0]} first"] if missing else []
-    parts += [f"{len(unexpected)} keys unexpected, {unexpected[0]} first"] if unexpected else []
+    parts = [f"{_keys(missing)} missing, {missing[0]} first"] if missing else []
+    parts += [f"{_keys(unexpected)} unexpected, {unexpected[0]} first"] if unexpected else []
     words = f"the checkpoint's keys differ from the model's: {'; '.join(parts)}{_difference(missing, unexpected)}"
+    shapes = _SHAPES.findall(failure.message)
+    if shapes:
+        return _by_shape(failure, trace, shapes, f"; {words}" if parts else "")
     return said(KIND, failure, trace, words, {"unexpected": len(unexpected)}, {"missing": len(missing)})
+
+
+def _keys(names: list[str]) -> str:
+    return f"{len(names)} key{'s' if len(names) > 1 else ''}"
 
 
 def _difference(missing: list[str], unexpected: list[str]) -> str:
@@ -64,12 +68,12 @@ def _of_groups(failure: Failure, trace: Trace) -> Explanation:
     return said(KIND, failure, trace, words, {"parameters": saved[group]}, {"parameters": own[group]})
 
 
-def _by_shape(failure: Failure, trace: Trace, shapes: list[tuple[str, str, str]]) -> Explanation:
+def _by_shape(failure: Failure, trace: Trace, shapes: list[tuple[str, str, str]], besides: str) -> Explanation:
     name, stored, current = shapes[0]
     has, needs = ([int(size) for size in re.findall(r"\d+", text)] for text in (stored, current))
     at = next((dim for dim, (a, b) in enumerate(zip(has, needs, strict=False)) if a != b), -1)
     got, want = (has[at], needs[at]) if at >= 0 else (len(has), len(needs))
     word = "ndim" if at < 0 else "out_features" if at == 0 and len(has) == 2 else "size"
     more = f", and {len(shapes) - 1} more" if len(shapes) > 1 else ""
-    words = f"{name} is {has} in the checkpoint and {needs} in the model{more}"
+    words = f"{name} is {has} in the checkpoint and {needs} in the model{more}{besides}"
     return said(KIND, failure, trace, words, {word: got}, {word: want})

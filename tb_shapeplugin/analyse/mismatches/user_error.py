@@ -6,6 +6,7 @@ from tb_shapeplugin.record.trace import Failure, Trace
 
 KIND = "user_error"
 _RAISE, _ERROR, _UNPACK = "python.raise", "python.error", "python.unpack"
+_ENDLESS = "RecursionError"  # the code calls itself without an end; in whose function the stack ran full is chance
 
 
 def is_own_raise(failure: Failure) -> bool:
@@ -20,7 +21,7 @@ def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation 
     """
     if is_own_raise(failure):
         return _in_its_words(failure, trace, f"the code itself raised {failure.error}")
-    slipped = failure.call.name == _ERROR or (failure.call.name == _UNPACK and clash is None)
+    slipped = failure.call.name == _ERROR or (failure.call.name == _UNPACK and clash is None) or failure.error == _ENDLESS
     return _in_its_words(failure, trace, f"the code met {failure.error}") if slipped and failure.error != "RuntimeError" else None
 
 

@@ -69,6 +69,8 @@ def step_back(trace: Trace, op_index: int, at: Dim) -> Step:
         return Step(Dim(op.inputs[0], at.dim))
     if recurrent := made_by_recurrence(trace, op, op.outputs.index(at.tensor), at.dim):
         return Step(Dim(*recurrent.source) if recurrent.source else None, bool(recurrent.why), recurrent.why)
+    if size == 0:  # twice nothing is nothing
+        return _by_alignment(trace, op, shape, at.dim)
     call = recalled(op, trace)
     if passed := _handed_on(call, short, shape, at.dim):
         return Step(passed)

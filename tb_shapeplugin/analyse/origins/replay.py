@@ -49,7 +49,8 @@ class Replay:
     def __init__(self, trace: Trace, failure: Failure) -> None:
         self._trace = trace
         self._failure = failure
-        self._stages = _stages(trace, failure)
+        self._way, whole = _way(trace, failure)
+        self._stages = self._way if whole else None
         self._attributes = trace.modules[failure.module].attributes if failure.module >= 0 else None
         op = trace.ops[failure.op]
         self._read = _read_off(trace, op, failure.call.short_name)
@@ -58,7 +59,7 @@ class Replay:
 
     @property
     def possible(self) -> bool:
-        """Can the way be followed at all? Not where it leads through an assumed tensor."""
+        """Can the way be followed from the inputs on? Not where it leads through an assumed tensor."""
         return self._stages is not None
 
     def inputs(self) -> tuple[int, ...]:
@@ -97,10 +98,13 @@ class Replay:
         return after is not None and requires(self._call(after, self._renamed(shapes)), self._attributes) is None
 
     def shapes(self, given: Mapping[int, Shape]) -> dict[int, Shape] | None:
-        """The shapes of all tensors that change; None where an op on the way wouldn't run, or nobody can tell what it gives."""
+        """The shapes of all tensors that change; None where an op on the way wouldn't run, or nobody can tell what it gives.
+
+        Tensors before an assumed one change nothing: what was assumed stays.
+        """
         changed = dict(given)
         renamed = self._renamed(given)
-        for stage in self._stages or ():
+        for stage in self._way or ():
             if not any(tensor in changed for tensor in stage.op.inputs) and stage.read.isdisjoint(renamed):
                 continue
             after = self._answer(stage, changed, renamed)
@@ -164,19 +168,23 @@ class Replay:
         return tuple(now if shape == was else shape for shape in before) if before and before[0] == was else None
 
 
-def _stages(trace: Trace, failure: Failure) -> tuple[_Stage, ...] | None:
-    """The ops that the failing call depends on, in order; None where one of them failed, or there are too many."""
+def _way(trace: Trace, failure: Failure) -> tuple[tuple[_Stage, ...] | None, bool]:
+    """The ops that the failing call depends on, in order, None for too many; and whether they are all, none of them a failed one."""
     needed = {operand.id for operand in failure.call.operands()}
     found: list[OpFact] = []
+    whole = True
     for index in range(failure.op - 1, -1, -1):
         op = trace.ops[index]
         if needed.isdisjoint(op.outputs):
             continue
-        if op.failed or op.assumed or len(found) >= _MOST_OPS:
-            return None
+        if op.failed or op.assumed:
+            whole = False
+            continue
+        if len(found) >= _MOST_OPS:
+            return None, False
         needed.update(op.inputs)
         found.append(op)
-    return tuple(_stage(trace, op) for op in reversed(found))
+    return tuple(_stage(trace, op) for op in reversed(found)), whole
 
 
 def _stage(trace: Trace, op: OpFact) -> _Stage:

@@ -1,6 +1,9 @@
 """Going on past what raised: an output is assumed in its place, one of several alternatives as the reading says."""
 
+import ast
+import inspect
 import itertools
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -22,6 +25,10 @@ from tb_shapeplugin.tracing.values import only_trying
 
 # Reads and conversions: what comes out of them is no tensor that could be assumed.
 _NEVER = {"__get__", "__bool__", "item", "__index__", "__len__", "size", "tolist", "numpy", "__float__", "__int__"}
+_COMPARISONS = {
+    *("gt", "ge", "lt", "le", "eq", "ne", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose"),
+    *("logical_and", "logical_or", "logical_xor", "__gt__", "__ge__", "__lt__", "__le__", "__eq__", "__ne__"),
+}
 _RECOVERABLE = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
 _MOST_REPAIRS = 400
 _MOST_PAIRS = 120
@@ -107,7 +114,7 @@ class GoOn:
             taken = options[min(self.reading.alternative(raised.site), len(options) - 1)]
             shapes = tuple(shape_of(tensor) for tensor in tensors_in(taken))
             return GoneOn(taken, shapes, alternatives=len(options), certain=False)
-        return None
+        return _as_its_input(raised)
 
 
 def _is_sure(raised: RaisedOp) -> bool:
@@ -132,7 +139,8 @@ def _shaped_as(name: str, shapes: tuple[Shape, ...], like: torch.Tensor, raised:
     """Tensors of the given shapes in the form in which that function gives its results."""
     if writes_first_operand(name):
         return raised.args[0]
-    outputs = [torch.zeros([max(0, size) for size in shape], dtype=like.dtype, device=like.device) for shape in shapes]
+    dtype = torch.bool if name in _COMPARISONS else like.dtype
+    outputs = [torch.zeros([max(0, size) for size in shape], dtype=dtype, device=like.device) for shape in shapes]
     if name == "multi_head_attention_forward":
         return (outputs[0], outputs[1] if len(outputs) > 1 else None)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -183,6 +191,27 @@ def _operand_changes(tensor: torch.Tensor, sizes: list[int]) -> Iterator[tuple[f
             yield 2 + extra, tensor, (*shape[:axis], 1, *shape[axis:]), tensor.dtype
     if len(shape) > 1:
         yield 2 + extra, tensor, (*shape[:-2], shape[-1], shape[-2]), tensor.dtype
+
+
+def _as_its_input(raised: RaisedModule) -> GoneOn | None:
+    """What stands in for a module that took something apart into too few or too many: its input, as most modules within others keep it."""
+    tensors = [tensor for tensor in tensors_in((raised.args, raised.kwargs)) if tensor.is_floating_point()]
+    if not tensors or not isinstance(raised.error, ValueError) or "to unpack" not in str(raised.error):
+        return None
+    output = torch.zeros_like(tensors[0])
+    shapes = (shape_of(output),)
+    count = _returned(raised.module)
+    return GoneOn((output, *[None] * (count - 1)) if count else output, shapes, certain=False)
+
+
+def _returned(module: nn.Module) -> int:
+    """How many values the module's forward returns as a tuple; 0 where it returns one value, or nobody knows."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(type(module).forward)))
+    except (OSError, TypeError, SyntaxError):
+        return 0
+    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    return max((len(value.elts) for value in values if isinstance(value, ast.Tuple)), default=0)
 
 
 def _changed_inputs(raised: RaisedModule) -> Iterator[tuple[torch.Tensor, torch.Tensor, tuple[Any, ...], dict[str, Any]]]:

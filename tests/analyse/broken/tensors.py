@@ -234,7 +234,7 @@ ROWS: dict[str, Row] = {
     ),
     "mapped_over_different_counts": Row(
         lambda: (row_by_row, (noise(3, 4), noise(2, 4))),
-        (Fault("broadcast", "", "torch._functorch.vmap.vmap_impl", "torch.vmap(torch.dot)", {"size": 2}, {"size": 3}),),
+        (Fault("broadcast", "", "torch.vmap", "torch.vmap(torch.dot)", {"size": 2}, {"size": 3}),),
         lambda: (row_by_row, (noise(3, 4), noise(3, 4))),
     ),
     "channels_of_a_table": Row(

@@ -96,6 +96,26 @@ def residual(halves: Any, x: torch.Tensor) -> torch.Tensor:
 
 CALL = "python.call"
 ROWS: dict[str, Row] = {
+    "an array of what needs a gradient": Row(
+        lambda: (lambda x: (x * 2).numpy(), (torch.ones(3, requires_grad=True),)),
+        "opaque",
+        "torch.Tensor.numpy",
+        {},
+        {},
+        lambda: (lambda x: (x * 2).detach().numpy(), (torch.ones(3, requires_grad=True),)),
+        code="(x * 2).numpy()",
+        says="Use tensor.detach().numpy() instead",
+    ),
+    "joined without a list": Row(
+        lambda: (lambda a, b: torch.cat(a, b), (ones(2, 3), ones(2, 3))),
+        "call_signature",
+        "torch.cat",
+        {"lists": 0},
+        {"lists": 1},
+        lambda: (lambda a, b: torch.cat((a, b)), (ones(2, 3), ones(2, 3))),
+        code="torch.cat(a, b)",
+        says="one tensor is given where a tuple or list of tensors belongs",
+    ),
     "one argument missing": Row(
         lambda: (Pair(False), (ones(2, 4),)),
         "call_signature",
@@ -165,7 +185,7 @@ ROWS: dict[str, Row] = {
         {"tensors": 1},
         lambda: (probabilities, (nn.Linear(4, 3), ones(2, 4))),
         code="model(x).softmax(-1)",
-        says="None is used where 1 tensor belongs",
+        says="None is used where a tensor belongs",
     ),
     "a batch as a dict": Row(
         lambda: (Scores(), ({"x": ones(2, 4), "name": "first"},)),
@@ -195,7 +215,7 @@ ROWS: dict[str, Row] = {
         {"tensors": 1},
         lambda: (Scores(), (ones(2, 4), None)),
         module="layer",
-        says="None is used where 1 tensor belongs",
+        says="None is used where a tensor belongs",
     ),
     "a loss without its target": Row(
         lambda: (without_target, (Scores(), ones(2, 4))),

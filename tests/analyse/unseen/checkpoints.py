@@ -60,6 +60,16 @@ def optimizer_state(model: nn.Module) -> dict[str, Any]:
 
 LOAD = "torch.nn.Module.load_state_dict"
 ROWS: dict[str, Row] = {
+    "another head, and a part under another name": Row(
+        lambda: (restore, (Net(5), under("", conv="first"))),
+        "state_dict",
+        LOAD,
+        {"out_features": 3},
+        {"out_features": 5},
+        lambda: (restore, (Net(3), under(""))),
+        code="model.load_state_dict(saved)",
+        says="; 2 keys unexpected, first.weight first; what the checkpoint calls 'first' is 'conv' in the model",
+    ),
     "saved by a data-parallel wrapper": Row(
         lambda: (restore, (Net(), under("module."))),
         "state_dict",
