@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from tb_shapeplugin.analyse.grouping import reached_from
 from tb_shapeplugin.fixes.combination import Combination, combined, completes, one_by_one, sites_of
 from tb_shapeplugin.fixes.everywhere import failures_of, offered
 from tb_shapeplugin.fixes.rerunner import Budget, Rerunner
 from tb_shapeplugin.fixes.search import Repair, Search
 from tb_shapeplugin.fixes.situation import Candidate
 from tb_shapeplugin.record.finding import Finding, Fix
-from tb_shapeplugin.record.site import sites
+from tb_shapeplugin.record.site import Site, sites
 from tb_shapeplugin.record.trace import Trace
 from tb_shapeplugin.tracing.execution import Examination
 
@@ -71,26 +72,39 @@ def _told(found: tuple[Finding, ...], examination: Examination, budget: Budget) 
     causes = [finding for finding in found if finding.caused_by is None and finding.severity == "error"]
     offers = [offered(trace, finding) for finding in causes]
     if examination.retry is None:
-        return {id(finding): _Told(_suggested((), (), offer)) for finding, offer in zip(causes, offers, strict=True)}
+        return {id(finding): _Told(_suggested((), (), _untried(finding, offer))) for finding, offer in zip(causes, offers, strict=True)}
     search = Search(trace, frozenset(sites(trace)), Rerunner(examination.retry, budget))
     places = [sites_of(trace, finding) for finding in causes]
     most = max(_FEWEST_TRIES, min(_MOST_TRIES, budget.passes // (len(causes) + 1)))
     tried = [[candidate for candidate in offer if candidate.fix.changes][:most] for offer in offers]
-    repairs = [search.repairs(own, offer) for own, offer in zip(places, tried, strict=True)]
+    behind = [_behind(trace, found, finding) for finding in causes]
+    repairs = [search.repairs(*of_one) for of_one in zip(places, tried, behind, strict=True)]
     together = combined(search, places, repairs) or one_by_one(search, causes)
     result = {}
     for at, finding in enumerate(causes):
-        cause = _cause(trace, causes, at, together)
-        fixes = () if cause is not None else _fixes(search, together, at, repairs[at], offers[at])
+        cause = _cause(trace, causes, at, together, repairs[at])
+        fixes = () if cause is not None else _fixes(search, together, at, repairs[at], finding, offers[at])
         result[id(finding)] = _Told(fixes, cause)
     return result
 
 
-def _fixes(search: Search, together: Combination | None, at: int, repairs: Sequence[Repair], offer: Offer) -> tuple[Fix, ...]:
+def _behind(trace: Trace, found: tuple[Finding, ...], cause: Finding) -> frozenset[Site]:
+    """Where the findings stand that follow from one."""
+    return frozenset[Site]().union(*(sites_of(trace, finding) for finding in found if finding.caused_by is cause))
+
+
+def _fixes(
+    search: Search, together: Combination | None, at: int, repairs: Sequence[Repair], finding: Finding, offer: Offer
+) -> tuple[Fix, ...]:
     alone = [repair.fix for repair in repairs]
     verified = _verified(search, together, at, alone) if together is not None else ()
-    untried = [candidate for candidate in offer if not search.rerun.tried(candidate.fix.changes)]
+    untried = [candidate for candidate in _untried(finding, offer) if not search.rerun.tried(candidate.fix.changes)]
     return (*verified, *_suggested(verified, alone, untried))
+
+
+def _untried(finding: Finding, offer: Offer) -> Offer:
+    """What may be told without a run: where the code itself raises, nobody knows that its shapes are why."""
+    return () if finding.kind == "user_error" else offer
 
 
 def _verified(search: Search, together: Combination, at: int, alone: Iterable[Fix]) -> tuple[Fix, ...]:
@@ -100,23 +114,20 @@ def _verified(search: Search, together: Combination, at: int, alone: Iterable[Fi
     return tuple(replace(fix, verified=True) for fix in [first, *others][:_MOST_VERIFIED])
 
 
-def _cause(trace: Trace, causes: Sequence[Finding], at: int, together: Combination | None) -> Finding | None:
-    """The finding that this one follows from: an earlier one with whose fix it goes away, and from whose assumed output it comes."""
+def _cause(trace: Trace, causes: Sequence[Finding], at: int, together: Combination | None, own: Sequence[Repair]) -> Finding | None:
+    """The finding that this one follows from: an earlier one with whose fix it goes away, and from whose assumed output it comes.
+
+    Two that go away with one other call, and this one in no other way, are what that call does.
+    """
     number = at if together is None else together.made_for[at]
     if together is None or number >= at or any(change.get("op") == "interpolate" for change in together.fixes[number].changes):
         return None  # a model that is drawn for other sides states them in many places
-    reached = _reached_from(trace, {failure.op for failure in failures_of(trace, causes[number])})
+    changes = together.fixes[number].changes
+    if all("call" in change for change in changes) and all(repair.fix.changes == changes for repair in own):
+        return causes[number]
+    reached = reached_from(trace, {failure.op for failure in failures_of(trace, causes[number])})
     follows = all(reached.intersection(trace.ops[failure.op].inputs) for failure in failures_of(trace, causes[at]))
     return causes[number] if follows else None
-
-
-def _reached_from(trace: Trace, ops: set[int]) -> set[int]:
-    """The tensors that those ops gave, and all that were computed from them."""
-    reached: set[int] = set()
-    for index, op in enumerate(trace.ops):
-        if index in ops or not reached.isdisjoint(op.inputs):
-            reached.update(op.outputs)
-    return reached
 
 
 def _suggested(verified: Iterable[Fix], alone: Iterable[Fix], rest: Iterable[Candidate]) -> tuple[Fix, ...]:

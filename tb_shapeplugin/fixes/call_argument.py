@@ -21,7 +21,7 @@ _SCRAMBLED = 0.8  # effort that cutting across axes adds
 
 def call_argument(situation: Situation) -> Iterator[Candidate]:
     """The failing call, or a reduction before it, with one thing changed; never one in a layer's own code."""
-    if situation.layer is not None or situation.call.name.startswith("python."):
+    if situation.in_torchs_code or situation.call.name.startswith("python."):
         return
     yield from _views(situation)
     yield from _kept_dims(situation)

@@ -59,8 +59,14 @@ def combined(search: Search, places: Sequence[frozenset[Site]], repairs: Sequenc
 def one_by_one(search: Search, causes: Sequence[Finding]) -> Combination | None:
     """A fix of each finding that is made for what the fixes before it left; None where the model doesn't complete with them.
 
-    One fix may change the numbers of the next finding: twice the channels are twice the features behind a flatten.
+    One fix may change the numbers of the next finding: twice the channels are twice the features behind a flatten. So where
+    what begins with the best fix of the first one leads nowhere, its others are begun with.
     """
+    ways = (_begun_with(search, causes, first) for first in range(_MOST_OF_ONE))
+    return next((way for way in ways if way is not None), None)
+
+
+def _begun_with(search: Search, causes: Sequence[Finding], first: int) -> Combination | None:
     chosen: list[Fix] = []
     made_for: list[int] = []
     for number, finding in enumerate(causes):
@@ -75,7 +81,8 @@ def one_by_one(search: Search, causes: Sequence[Finding]) -> Combination | None:
             made_for.append(made_for[-1])
             chosen.append(_too(chosen[made_for[-1]]))
             continue
-        fix = next((fix for fix in _made_for(trace, now) if _is_gone(search, _distinct((*so_far, *fix.changes)), own)), None)
+        fixes = [fix for fix in _made_for(trace, now) if not _overlap((*chosen, fix))][0 if chosen else first :]
+        fix = next((fix for fix in fixes if _is_gone(search, _distinct((*so_far, *fix.changes)), own)), None)
         if fix is None:
             return None
         made_for.append(number)

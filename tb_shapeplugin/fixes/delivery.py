@@ -21,11 +21,15 @@ def written(name: str, step: Adaptation) -> str:
     return name + (step.text if step.text.startswith("[") else f".{step.text}")
 
 
+def shown_input(name: str | int) -> str:
+    """What an argument of the model is called."""
+    return name if isinstance(name, str) else f"args[{name}]"
+
+
 def at_input(name: str | int, step: Adaptation, effort: float) -> Candidate:
     """The step on an argument of the model."""
-    shown = name if isinstance(name, str) else f"args[{name}]"
     cost = "; ".join(filter(None, (EVERY_CALLER, step.cost)))
-    return Candidate(Fix(written(shown, step), (step.of_input(name),), cost=cost), effort, reshapes=True)
+    return Candidate(Fix(written(shown_input(name), step), (step.of_input(name),), cost=cost), effort, reshapes=True)
 
 
 def before_module(situation: Situation, step: Adaptation, effort: float) -> Candidate:
@@ -37,7 +41,7 @@ def before_module(situation: Situation, step: Adaptation, effort: float) -> Cand
 def at_operand(situation: Situation, operand: Operand, step: Adaptation, effort: float) -> Candidate | None:
     """The step on an operand of the failing call; None where the call is written in torch's own code, or the operand by name."""
     position = operand_position(situation, operand)
-    if position is None or situation.layer is not None or situation.call.name.startswith("python."):
+    if position is None or situation.in_torchs_code or situation.call.name.startswith("python."):
         return None
     change = situation.call_change(situation.op, operand=position, op=step.operation, **step.arguments)
     text = f"{written(shown(situation, operand), step)} in {situation.call.short_name}"

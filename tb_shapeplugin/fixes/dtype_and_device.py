@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tb_shapeplugin.fixes.adaptation import Adaptation
 from tb_shapeplugin.fixes.delivery import at_input, on_the_way
+from tb_shapeplugin.fixes.layer_text import called
 from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.record.finding import Fix
 from tb_shapeplugin.record.values import Operand
@@ -42,7 +43,8 @@ def _converted(situation: Situation) -> Iterator[Candidate]:
     x = situation.call.operand(0, "input")
     if layer is not None and layer.parameters and x is not None and x.dtype in _FLOATS:
         change = {"module": layer.path, "to": x.dtype}
-        yield Candidate(Fix(f"{layer.path}.to(torch.{x.dtype})", (change,), cost=f"{layer.path} computes in {x.dtype}"), 1.5)
+        name = called(layer.path) or "model"
+        yield Candidate(Fix(f"{name}.to(torch.{x.dtype})", (change,), cost=f"{name} computes in {x.dtype}"), 1.5)
 
 
 def _moved(situation: Situation) -> Iterator[Candidate]:

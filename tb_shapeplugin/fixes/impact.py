@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from tb_shapeplugin.record.trace import OpFact, Trace
-from tb_shapeplugin.record.values import Shape
+from tb_shapeplugin.record.trace import OpFact, TensorFact, Trace
 
 
 def reached_as_far(before: Trace, after: Trace) -> bool:
@@ -21,10 +20,18 @@ def changed_ops(before: Trace, after: Trace) -> int:
 
 
 def loses_batch(before: Trace, after: Trace) -> bool:
-    """Do outputs that had one entry a sample have another number of them now?"""
+    """Do outputs that had one entry a sample have another number of them now?
+
+    Of an output that was assumed nobody knows how many it had: then a number that no input has is another one.
+    """
     batch, now = batch_of(before), batch_of(after)
+    if not batch or not now:
+        return False
+    given = {size for endpoint in after.inputs if endpoint.tensor >= 0 for size in after.tensors[endpoint.tensor].shape}
     pairs = zip(_outputs(before), _outputs(after), strict=False)
-    return bool(batch and now) and any(old[:1] == (batch,) and new[:1] != (now,) for old, new in pairs)
+    return any(
+        new.shape[:1] != (now,) if old.shape[:1] == (batch,) else old.assumed and not given.issuperset(new.shape[:1]) for old, new in pairs
+    )
 
 
 def batch_of(trace: Trace) -> int:
@@ -39,8 +46,8 @@ def batch_of(trace: Trace) -> int:
     return sizes.pop() if len(sizes) == 1 else 0
 
 
-def _outputs(trace: Trace) -> list[Shape]:
-    return [trace.tensors[endpoint.tensor].shape for endpoint in trace.outputs if endpoint.tensor >= 0]
+def _outputs(trace: Trace) -> list[TensorFact]:
+    return [trace.tensors[endpoint.tensor] for endpoint in trace.outputs if endpoint.tensor >= 0]
 
 
 def _signatures(trace: Trace) -> Counter[tuple[object, ...]]:

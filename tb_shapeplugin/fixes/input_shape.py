@@ -1,7 +1,8 @@
 """The model's arguments given another shape: an axis too many, too few or in the wrong place, labels as one-hot rows or colours."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tb_shapeplugin.fixes.adaptation import Adaptation, adaptations, aligned, cropped, keeps_order, repeated, reshaped
 from tb_shapeplugin.fixes.delivery import at_input
@@ -15,6 +16,7 @@ _KINDS = frozenset(
     "matmul_dims rnn_input rnn_state seq_lengths index_shape view_numel norm_batch_one cat".split()
 )
 _MOST_COPIES = 4  # channels that a grey picture is repeated to
+_FAR = 1.0  # effort of taking away an axis that the failing call doesn't see
 _MOST = 6  # of each argument
 
 
@@ -63,15 +65,37 @@ def _steps(situation: Situation, operand: Operand, tensor: int, shape: Shape) ->
     elif situation.kind == "loss_target_shape" and operand.dtype == "int64" and tensors[tensor].dtype == "int64":
         yield from _class_numbers(shape)
     elif situation.kind == "rank" and situation.replay.possible:
-        yield from (step for step in adaptations(shape) if step.operation != "select" and situation.replay.runs({tensor: step.shape}))
+        steps = (step for step in adaptations(shape) if step.operation != "select")
+        yield from (step for step in steps if _would_run(situation, operand, {tensor: step.shape}))
     elif situation.kind == "rank" and len(shape) == operand.ndim:
         yield from (step for step in adaptations(shape) if _right_rank(situation, step) and step.operation != "select")
+    elif situation.kind != "rank":
+        yield from (replace(step, effort=_FAR) for step in adaptations(shape) if _drops_an_end(shape, step))
     if situation.kind == "loss_target_shape" and tensors[tensor].dtype == "int64" and shape == operand.shape:
         yield from _class_numbers(shape)
 
 
+def _would_run(situation: Situation, operand: Operand, shapes: Mapping[int, Shape]) -> bool:
+    """Would the failing call run with those shapes? One that takes a shape apart does where the tensor then has as many axes."""
+    if situation.call.name != "python.unpack":
+        return situation.replay.runs(shapes)
+    after = situation.replay.shapes(shapes) or {}
+    return len(after.get(operand.id, ())) == situation.finding.want.get("ndim", -1)
+
+
+def _drops_an_end(shape: Shape, step: Adaptation) -> bool:
+    """Does it take away an axis of length 1 behind, or before, all others? Tables and broadcasting let it pass, and fail far from it.
+
+    Of two axes the first one is taken to be a batch of one sample.
+    """
+    dim = step.arguments.get("dim")
+    return step.operation == "squeeze" and ((dim == 0 and len(shape) > 2) or dim == len(shape) - 1 > 0)
+
+
 def _right_rank(situation: Situation, step: Adaptation) -> bool:
     want = situation.finding.want.get("ndim")
+    if situation.call.name == "python.unpack" and want is not None:
+        return len(step.shape) == want
     return situation.kind != "rank" or want is None or situation.clash is not None or len(step.shape) == want
 
 

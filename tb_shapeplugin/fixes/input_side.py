@@ -1,11 +1,11 @@
 """The picture, or signal, that a model was drawn for: its argument resized to the side at which the failing call would run."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tb_shapeplugin.analyse.origins.recalled import operand_of, recalled
-from tb_shapeplugin.fixes.adaptation import resampled
-from tb_shapeplugin.fixes.delivery import at_input
+from tb_shapeplugin.fixes.adaptation import Adaptation, resampled
+from tb_shapeplugin.fixes.delivery import at_input, shown_input
 from tb_shapeplugin.fixes.situation import Candidate, Situation, with_operands, with_shape
 from tb_shapeplugin.ops.reading import product
 from tb_shapeplugin.ops.rules import gives
@@ -30,8 +30,17 @@ def input_side(situation: Situation) -> Iterator[Candidate]:
             continue
         sides = _fitting_sides(situation, tensor, fact.shape)
         if sides is not None:
-            yield at_input(name, resampled(fact.shape, sides, 1.3), 1.3)
+            yield _of_side(situation, name, resampled(fact.shape, sides, 1.3))
         return
+
+
+def _of_side(situation: Situation, name: str | int, step: Adaptation) -> Candidate:
+    """The input in that size: people pass another picture rather than resample this one, which the change has to do."""
+    candidate = at_input(name, step, step.effort)
+    only = sum(endpoint.tensor >= 0 for endpoint in situation.trace.inputs) == 1
+    sides = "×".join(map(str, step.shape[2:]))
+    text = f"{'input' if only else shown_input(name)} {sides}"
+    return replace(candidate, fix=replace(candidate.fix, text=text, cost=f"here resampled: {candidate.fix.text}"))
 
 
 def sides_near(now: int, most: int) -> list[int]:

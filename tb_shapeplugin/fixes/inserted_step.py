@@ -83,7 +83,9 @@ def _takes_the_batch_along(situation: Situation, operand: Operand, step: Adaptat
 def sensible(situation: Situation, operand: Operand, step: Adaptation) -> bool:
     """False for an axis more than any operand has, which lets everything broadcast and nothing mean anything."""
     if situation.call.short_name.rstrip("_").startswith(_INDEXED):
-        return len(step.shape) == operand.ndim  # shape-level kernels of these look at no more than the number of elements
+        clash = situation.clash
+        told = clash.want.get("ndim", operand.ndim) if clash is not None and clash.operand == operand.id else operand.ndim
+        return len(step.shape) == told  # shape-level kernels of these look at no more than the number of elements
     others = [other.ndim for other in situation.call.operands() if other.id != operand.id]
     return situation.kind not in LEVELLING or step.operation not in ("unsqueeze", "reshape") or len(step.shape) <= max(others, default=0)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tb_shapeplugin.fixes.layer_text import layer_fix
+from tb_shapeplugin.fixes.layer_text import called, layer_fix
 from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.ops.reading import product
 from tb_shapeplugin.record.finding import Fix
@@ -35,6 +35,8 @@ def _in_side(situation: Situation, layer: ModuleFact) -> Iterator[Candidate]:
             axis_of_width = situation.kind == "norm_features" and name == "num_features"
             yield Candidate(layer_fix(layer, name, got, own=True), 1.0 if not axis_of_width else 1.1)
             return
+    if situation.kind == "rnn_state" and got and "hidden" in situation.finding.got and layer.attributes.get("hidden_size") == want:
+        yield Candidate(layer_fix(layer, "hidden_size", got, own=True), 1.0, reshapes=True)
 
 
 def _normalised(situation: Situation, layer: ModuleFact) -> Iterator[Candidate]:
@@ -99,7 +101,8 @@ def _batch_first(situation: Situation, layer: ModuleFact) -> Iterator[Candidate]
 def _batch_of_one(situation: Situation, layer: ModuleFact) -> Iterator[Candidate]:
     if situation.kind == "norm_batch_one":
         change = {"module": layer.path, "attr": "training", "value": False}
-        yield Candidate(Fix(f"{layer.path}.eval()", (change,), cost="normalises with the running statistics, which then stay as they are"))
+        cost = "normalises with the running statistics, which then stay as they are"
+        yield Candidate(Fix(f"{called(layer.path) or 'model'}.eval()", (change,), cost=cost))
 
 
 def _padded(situation: Situation, layer: ModuleFact) -> Iterator[Candidate]:

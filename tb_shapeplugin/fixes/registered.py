@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from tb_shapeplugin.fixes.call_argument import call_argument
+from tb_shapeplugin.fixes.checked_input import checked_input
 from tb_shapeplugin.fixes.dtype_and_device import dtype_and_device
 from tb_shapeplugin.fixes.input_shape import input_shape
 from tb_shapeplugin.fixes.input_side import input_side
@@ -35,5 +36,6 @@ FIXES: tuple[Propose, ...] = (
     plain_attribute,
     parameter_shape,
     dtype_and_device,
+    checked_input,
     suggestion,
 )

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.fixes.candidates import candidates
+from tb_shapeplugin.fixes.each_pass import at_each_pass
 from tb_shapeplugin.fixes.impact import changed_ops, loses_batch, reached_as_far
-from tb_shapeplugin.fixes.rerunner import Outcome, Rerunner
+from tb_shapeplugin.fixes.rerunner import Changes, Outcome, Rerunner
 from tb_shapeplugin.fixes.situation import Candidate
 from tb_shapeplugin.record.finding import Fix
 from tb_shapeplugin.record.site import Site, sites
@@ -42,22 +43,26 @@ class Search:
     known: frozenset[Site]
     rerun: Rerunner
 
-    def repairs(self, own: frozenset[Site], offer: Sequence[Candidate]) -> list[Repair]:
-        """The candidates that repair the finding which stands at those sites, the best first."""
+    def repairs(self, own: frozenset[Site], offer: Sequence[Candidate], behind: frozenset[Site] = frozenset()) -> list[Repair]:
+        """The candidates that repair the finding which stands at those sites, the best first.
+
+        One that leaves a failure ``behind`` it, said to follow from it, is suspect: what is right upstream is right downstream.
+        """
         accepted: list[Repair] = []
         near: list[tuple[Candidate, Outcome]] = []
         for order, candidate in enumerate(offer):
             best = min((repair.rank for repair in accepted), default=None)
-            if len(accepted) >= _ENOUGH or (best is not None and not best[0] and candidate.effort > best[1] + _SPREAD):
+            enough = sum(not repair.rank[0] for repair in accepted) >= _ENOUGH
+            if enough or (best is not None and not best[0] and candidate.effort > best[1] + _SPREAD):
                 break
             outcome = self.rerun(candidate.fix.changes, self.known - own)
             if outcome is not None and self._repairs(outcome, own):
-                accepted.append(self._repair(candidate, outcome, order))
+                accepted.append(self._repair(candidate, outcome, order, behind))
             elif outcome is not None and not outcome.sites & own and outcome.sites - self.known:
                 near.append((candidate, outcome))
         best = min((repair.rank for repair in accepted), default=(9.0,))
         promising = (item for item in near if (0.0, item[0].effort + _FOLLOWED) < best)
-        accepted += self._followed(promising, own)
+        accepted += list(self._followed(promising, own, behind, [repair.fix.changes for repair in accepted]))
         accepted.sort(key=lambda repair: repair.rank)
         return [repair for repair in accepted if self._worth_telling(repair, accepted[0])]
 
@@ -68,21 +73,34 @@ class Search:
     def _worth_telling(repair: Repair, best: Repair) -> bool:
         return repair.rank[0] <= best.rank[0] and repair.rank[1] <= best.rank[1] + _SPREAD
 
-    def _repair(self, candidate: Candidate, outcome: Outcome, order: int) -> Repair:
+    def _repair(self, candidate: Candidate, outcome: Outcome, order: int, behind: frozenset[Site]) -> Repair:
         covers = self.known - outcome.sites
         changed = changed_ops(self.trace, outcome.trace)
         suspect = float(changed > _COINCIDENCE and not candidate.reshapes) + 2.0 * loses_batch(self.trace, outcome.trace)
+        suspect += not behind.isdisjoint(outcome.sites)
         return Repair(candidate.fix, (suspect, candidate.effort, changed, order), covers)
 
-    def _followed(self, near: Iterable[tuple[Candidate, Outcome]], own: frozenset[Site]) -> Iterator[Repair]:
-        """Candidates that uncover one more failure, together with its repair."""
+    def _followed(
+        self, near: Iterable[tuple[Candidate, Outcome]], own: frozenset[Site], behind: frozenset[Site], alone: Sequence[Changes]
+    ) -> Iterator[Repair]:
+        """Candidates that uncover one more failure: of the same statement, made at each of its passes; else together with its repair.
+
+        Not with one that is a repair ``alone``.
+        """
         for order, (candidate, outcome) in enumerate(list(near)[:_MOST_FOLLOWED]):
-            for second in self._for_what_comes(outcome.trace)[:_MOST_FOLLOWED]:
-                both = _together(candidate, second)
+            for both in self._with_more(candidate, outcome, own, alone):
                 after = self.rerun(both.fix.changes, self.known - own)
                 if after is not None and self._repairs(after, own):
-                    yield self._repair(both, after, order)
+                    yield self._repair(both, after, order, behind)
                     break
+
+    def _with_more(self, candidate: Candidate, outcome: Outcome, own: frozenset[Site], alone: Sequence[Changes]) -> Iterator[Candidate]:
+        statements = {site.statement for site in own}
+        if any(site.statement in statements for site in outcome.sites - self.known):
+            spread = at_each_pass(self.trace, candidate)
+            yield from [] if spread is None else [replace(spread, effort=spread.effort + _FOLLOWED)]
+        seconds = self._for_what_comes(outcome.trace)[:_MOST_FOLLOWED]
+        yield from (_together(candidate, second) for second in seconds if second.fix.changes not in alone)
 
     def _for_what_comes(self, trace: Trace) -> list[Candidate]:
         """Candidates for the first failure that the first run didn't have."""

@@ -20,6 +20,7 @@ _LAYERS = re.compile(
     r"MultiheadAttention|Transformer\w*|Unflatten|Flatten|\w*Pool[123]d|\w*Loss|Pixel(Uns|S)huffle|Upsample\w*|Fold|Unfold|\w*Pad[123]d|"
     r"Softmax\w*|LogSoftmax|\w*ReLU|GELU|SiLU|GLU|Sigmoid|Tanh|Dropout\w*|CosineSimilarity|PairwiseDistance|ChannelShuffle)$"
 )
+_TORCHS_NORM = re.compile(r"(Parametrized|Lazy|Sync)?(Batch|Instance|Layer|Group|RMS|LocalResponse)Norm([123]d)?$")
 _LONGEST_WALK = 500  # ops that a walk back visits
 
 
@@ -65,6 +66,11 @@ class Situation:
     def layer(self) -> ModuleFact | None:
         """The failing module where it is one of torch's own layers: its arguments can be changed, its code can't."""
         return self.module if self.module is not None and is_layer(self.module) else None
+
+    @property
+    def in_torchs_code(self) -> bool:
+        """Did it fail in torch's own code, where no call can be written otherwise? Norms of a library have code of their own."""
+        return self.layer is not None and runs_torchs_code(self.layer)
 
     @cached_property
     def module_call(self) -> CallFact | None:
@@ -156,6 +162,11 @@ def _path(situation: Situation, op: OpFact) -> str:
 def is_layer(module: ModuleFact) -> bool:
     """Is it one of torch's own layers?"""
     return _LAYERS.fullmatch(module.type) is not None
+
+
+def runs_torchs_code(module: ModuleFact) -> bool:
+    """Is its forward torch's, rather than a subclass's of which only the name says what it is, as ``LlamaRMSNorm``?"""
+    return is_layer(module) and ("Norm" not in module.type or _TORCHS_NORM.fullmatch(module.type) is not None)
 
 
 def with_operands(call: OpCall, operands: Mapping[int, Operand]) -> OpCall:

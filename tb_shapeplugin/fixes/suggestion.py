@@ -21,6 +21,19 @@ def _batch_of_targets(situation: Situation) -> str:
     return f"argument {name}: dim 0 should be {want}" if isinstance(name, str) else f"args[{name}]: dim 0 should be {want}"
 
 
+def _classes(situation: Situation) -> Iterator[str]:
+    """Labels that begin at 1 count from 0 instead; where a class 0 is among them, there are more classes than outputs."""
+    got, want = situation.finding.got.get("label"), situation.finding.want.get("below")
+    if got is None or want is None:
+        return
+    target = None if situation.clash is None else situation.operand(situation.clash.operand)
+    lowest = None if target is None else target.low
+    if got == want and (lowest is None or lowest > 0):
+        yield "labels that count from 0: y - 1"
+    if got >= want and (lowest is None or lowest <= 0):
+        yield f"{got + 1} classes in the layer that makes the prediction, it has {want}"
+
+
 def _texts(situation: Situation) -> Iterator[str]:
     kind, got, want = situation.kind, situation.finding.got, situation.finding.want
     if kind == "state_dict" and "missing" in want:
@@ -33,7 +46,7 @@ def _texts(situation: Situation) -> Iterator[str]:
     elif kind == "compile_guard":
         yield "take the size from x.size(…) instead of a constant, or let the table broadcast"
     elif kind == "loss_target_range":
-        yield "labels that count from 0: y - 1"
+        yield from _classes(situation)
     elif kind == "seq_lengths":
         yield "pass the lengths that belong to this batch: lengths[:x.size(0)]"
     elif kind == "loss_target_shape" and situation.clash is not None and situation.clash.dim == 0:

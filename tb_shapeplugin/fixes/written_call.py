@@ -13,8 +13,9 @@ from tb_shapeplugin.record.values import OpCall, Operand, Shape, Value
 _AXIS_NAMES = frozenset(("dim", "dims", "axis", "start_dim", "end_dim", "dim0", "dim1", "axis0", "axis1", "source", "destination"))
 _REDUCING = ("sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "prod", "std", "var", "norm", "logsumexp", "any", "all")
 _ALONG = ("cumsum", "cumprod", "softmax", "log_softmax", "cat", "concat", "stack", "unbind", "select", "narrow", "index_select", "gather")
+_BY_INDEX = ("index_add", "index_copy", "index_fill", "index_reduce", "scatter", "scatter_add", "scatter_reduce")
 _AXIS_POSITIONS: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys((*_REDUCING, *_ALONG, "unsqueeze", "squeeze", "flip"), (1,)),
+    **dict.fromkeys((*_REDUCING, *_ALONG, *_BY_INDEX, *(f"{name}_" for name in _BY_INDEX), "unsqueeze", "squeeze", "flip"), (1,)),
     **dict.fromkeys(("transpose", "swapaxes", "swapdims", "flatten", "movedim", "moveaxis"), (1, 2)),
     **dict.fromkeys(("chunk", "split", "tensor_split", "roll", "repeat_interleave"), (2,)),
 }

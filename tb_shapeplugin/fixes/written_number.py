@@ -1,10 +1,11 @@
 """Another number in a call that the user wrote, the failing one or one before: an axis, an order of axes, a size, a count of pieces."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import TypeAlias
 
-from tb_shapeplugin.fixes.situation import Candidate, Situation, is_layer
+from tb_shapeplugin.fixes.delivery import shown
+from tb_shapeplugin.fixes.situation import Candidate, Situation, runs_torchs_code
 from tb_shapeplugin.fixes.written_call import Number, WrittenCall, as_written, first_shape
 from tb_shapeplugin.ops.rule import Outputs
 from tb_shapeplugin.ops.rules import gives, requires
@@ -18,6 +19,8 @@ _NO_SHAPES = frozenset(("dtype", "device", "index_range", "loss_target_range", "
 _ADDS_AN_AXIS = ("unsqueeze", "stack")
 _DISTINCT = ("permute", "transpose", "swapaxes", "sum", "mean", "amax", "amin", "std", "var", "norm", "flip", "squeeze")  # each axis once
 _SIZED = ("view", "reshape")  # calls of which the sizes follow from the elements: another kind finds them
+_OF_SIZES = (*_SIZED, "expand")
+_MOST_SWAPPED = 5  # numbers of which each two are tried in each other's place
 _SMALL = 8  # counts, strides and widths up to which are tried
 _MOST_MAKERS = 8  # calls before the failing one that are looked at, of each operand
 _MOST_ASKED = 4_000  # times that a rule may be asked on the way to the failing call
@@ -30,13 +33,26 @@ _OTHERWISE = 0.15  # and an output of another shape than the one that the run we
 
 def written_number(situation: Situation) -> Iterator[Candidate]:
     """Calls of the user's own code, each with the one number, or the two swapped ones, after which the failing call would run."""
+    yield from _entry(situation)
     if situation.kind in _NO_SHAPES or situation.call.name.endswith(".__init__"):
         return
     if situation.call.name == "python.unpack":
         yield from _unpacked(situation)
-    elif situation.layer is None and not situation.call.name.startswith("python."):
+    elif not situation.in_torchs_code and not situation.call.name.startswith("python."):
         yield from _in_the_call(situation)
     yield from _before(situation)
+
+
+def _entry(situation: Situation) -> Iterator[Candidate]:
+    """The last entry, or the first one, where the one that is asked for lies outside: ``x[40]`` of two rows."""
+    call, below = situation.call, situation.finding.want.get("below", 0)
+    entry = call.get(1, "index")
+    if situation.kind != "index_range" or call.short_name != "__getitem__" or not isinstance(entry, int) or below < 1:
+        return
+    for inside, effort in ((below - 1, 1.0), (0, 1.1)):
+        change = situation.call_change(situation.op, argument=1, value=inside)
+        text = f"{shown(situation, call.operands()[0])}[{inside}]" if call.operands() else f"[{inside}]"
+        yield Candidate(Fix(text, (change,)), effort, reshapes=True)
 
 
 def _in_the_call(situation: Situation) -> Iterator[Candidate]:
@@ -56,8 +72,6 @@ def _in_the_call(situation: Situation) -> Iterator[Candidate]:
 def _before(situation: Situation) -> Iterator[Candidate]:
     """The calls that the operands were computed by, nearest first."""
     replay = situation.replay
-    if not replay.possible:
-        return
     most = replay.asked + _MOST_ASKED
     for op in _makers(situation):
         written = as_written(situation, op)
@@ -80,7 +94,7 @@ def _makers(situation: Situation) -> Iterator[OpFact]:
         for op in islice(situation.makers(operand.id), _MOST_MAKERS):
             module = situation.module_of(op)
             own = op.source >= 0 and situation.trace.sources[op.source].file == situation.finding.file
-            if own and op.outputs[0] not in seen and not op.failed and (module is None or not is_layer(module)):
+            if own and op.outputs[0] not in seen and not op.failed and (module is None or not runs_torchs_code(module)):
                 seen.append(op.outputs[0])
                 yield op
 
@@ -91,8 +105,9 @@ def _unpacked(situation: Situation) -> Iterator[Candidate]:
     written = as_written(situation, op) if op is not None else None
     if op is None or written is None or not isinstance(want, int):
         return
+    whole = first_shape(written.call) or ()
     found = []
-    for values in _others(situation, written, (want,)):
+    for values in _others(situation, written, (want, *(-(-size // want) for size in whole if want > 0))):
         outputs = _outputs(written.with_numbers(values))
         pieces = len(outputs) if len(outputs) != 1 or len(op.outputs) != 1 else outputs[0][0] if outputs[0] else 0
         if pieces == want:
@@ -116,8 +131,15 @@ def _others(situation: Situation, written: WrittenCall, sizes: tuple[int, ...] =
     for number in numbers:
         tried = _axes(number, shape, written) if number.is_axis else _sizes(situation, number, shape, sizes)
         yield from ({number: value} for value in tried if value != number.value)
-    if written.call.short_name == "permute" and len({number.value % len(shape) for number in numbers}) == len(shape):
+    if _may_be_swapped(written, numbers, shape):
         yield from ({one: other.value, other: one.value} for one, other in combinations(numbers, 2))
+
+
+def _may_be_swapped(written: WrittenCall, numbers: Sequence[Number], shape: Shape) -> bool:
+    """Do the numbers stand in an order that people get wrong: sizes of axes, or axes of which each is there?"""
+    if written.call.short_name == "permute":
+        return len({number.value % len(shape) for number in numbers}) == len(shape)
+    return written.call.short_name in _OF_SIZES and len(numbers) <= _MOST_SWAPPED
 
 
 def _axes(number: Number, shape: Shape, written: WrittenCall) -> Iterator[int]:
@@ -128,7 +150,8 @@ def _axes(number: Number, shape: Shape, written: WrittenCall) -> Iterator[int]:
     taken = {other.value % max(count, 1) for other in others}
     if -count <= number.value < count:
         taken.add(number.value % count)
-    yield from (axis - count if number.value < 0 else axis for axis in range(count) if axis not in taken)
+    from_the_end = number.value < 0 and all(other.value < 0 for other in others)
+    yield from (axis - count if from_the_end else axis for axis in range(count) if axis not in taken)
 
 
 def _sizes(situation: Situation, number: Number, shape: Shape, sizes: tuple[int, ...]) -> Iterator[int]:

@@ -10,6 +10,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from tb_shapeplugin.tracing.compat import is_missing, op_name
+from tb_shapeplugin.tracing.inputs import bound_names
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.subject import Subject
 
@@ -27,7 +28,8 @@ class CannotApply(Exception):
 def applied(changes: Sequence[Change], subject: Subject) -> Subject:
     """The subject with its layers, attributes and arguments changed, in place; calls are changed by ``ChangedCalls``.
 
-    Forms of a change, where ``path`` is a dotted module path and OP one of ``operate``:
+    Forms of a change, where ``path`` is a dotted module path (in a plain function it begins with the argument's name) and OP one of
+    ``operate``:
 
     - ``{"module": path, "arg": name, "value": v}``: the layer rebuilt with one constructor argument changed
     - ``{"module": path, "attr": name, "value": v}``: a plain attribute set
@@ -57,14 +59,31 @@ def _applied(change: Change, subject: Subject) -> Subject:
         _check_module(change, subject.model)
         return subject
     if not isinstance(subject.model, nn.Module):
-        raise CannotApply("the model is a plain function, it has no layers of its own")
+        return _changed_among_arguments(change, subject)
+    return replace(subject, model=_changed_tree(change, subject.model))
+
+
+def _changed_tree(change: Change, model: nn.Module) -> nn.Module:
     if "insert" in change:
-        _insert(change, subject.model)
+        _insert(change, model)
     elif "arg" in change:
-        return replace(subject, model=_changed_layer(change, subject.model))
+        return _changed_layer(change, model)
     else:
-        _change_module(change, subject.model)
-    return subject
+        _change_module(change, model)
+    return model
+
+
+def _changed_among_arguments(change: Change, subject: Subject) -> Subject:
+    """A plain function's layers are those that it is given: the first part of a path is the argument's name."""
+    given = {name: value for name, value in bound_names(subject.model, subject.args, subject.kwargs) if isinstance(value, nn.Module)}
+    if not given:
+        raise CannotApply("the model is a plain function, it has no layers of its own")
+    holder = nn.Module()
+    holder._modules.update(given)
+    _changed_tree(change, holder)
+    new = {id(given[name]): layer for name, layer in holder._modules.items() if name in given}
+    args = tuple(new.get(id(value), value) for value in subject.args)
+    return replace(subject, args=args, kwargs={name: new.get(id(value), value) for name, value in subject.kwargs.items()})
 
 
 def operate(value: Any, change: Change, operation: str) -> Any:

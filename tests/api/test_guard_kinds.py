@@ -416,6 +416,19 @@ def test_a_device_side_assert_is_told_by_the_inputs(tmp_path: Path, monkeypatch:
     assert (finding.kind, dict(finding.got), dict(finding.want)) == ("index_range", {"max_index": 7}, {"num_embeddings": 5})
 
 
+def test_a_loss_module_of_the_loop_gets_fixes_that_were_run(tmp_path: Path) -> None:
+    """What the loop calls beside the watched model is an argument of the program that is run again: its layers can be changed, too."""
+
+    def one_axis(model: Any) -> None:
+        criterion = nn.BCEWithLogitsLoss()
+        for images, target in [(pictures(), torch.zeros(4))]:
+            criterion(model(images)[:, :1], target)
+
+    finding = looked_at(tmp_path, one_axis).finding
+    assert finding.kind == "loss_target_shape"
+    assert "criterion(x.squeeze(1))" in [fix.text for fix in finding.fixes if fix.verified]
+
+
 def test_a_capture_of_the_same_loss_agrees(tmp_path: Path) -> None:
     """Numbers and words are those of the loss as a function that capture is given."""
     model = Net()

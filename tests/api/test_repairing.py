@@ -292,3 +292,59 @@ def test_the_option_of_capture_decides(verify_fixes: bool) -> None:
     assert all(bool(finding.fixes) is verify_fixes for finding in cap.findings)
     assert str(model) == str(ThreeFaults())
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_layers_that_a_function_is_given_are_changed_by_their_argument() -> None:
+    """A step that gets model and loss as arguments: each of their layers is rebuilt, or gets a step before it, on a copy."""
+
+    def step(model: nn.Module, criterion: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = criterion(model(x), y)
+        return out
+
+    model = nn.Sequential(nn.Linear(5, 3), nn.Linear(3, 1))
+    x, y = torch.randn(4, 6), torch.zeros(4)
+    cap = shapes.capture(step, (model,), {"criterion": nn.BCEWithLogitsLoss(), "x": x, "y": y})
+    width, target = cap.findings
+    assert {"module": "model.0", "arg": "in_features", "value": 6} in [change for fix in verified(width) for change in fix.changes]
+    assert ({"insert": "squeeze", "before": "criterion", "dim": 1},) in [fix.changes for fix in verified(target)]
+    assert str(model[0]) == str(nn.Linear(5, 3)) and not model[0]._forward_pre_hooks
+
+
+def test_a_layer_that_is_itself_an_argument_is_replaced_wherever_the_function_holds_it() -> None:
+    """The function's argument is the very layer that doesn't fit, given twice."""
+
+    def step(first: nn.Module, again: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([first(x), again(x)])
+
+    layer = nn.Linear(5, 3)
+    (finding, *others) = shapes.capture(step, (layer, layer, torch.randn(4, 6))).findings
+    assert finding.kind == "linear_in_features" and not [other for other in others if other.caused_by is None]
+    assert ({"module": "first", "arg": "in_features", "value": 6},) in [fix.changes for fix in verified(finding)]
+
+
+class Guessed(nn.Module):
+    """x[16,1,28,28] ─ conv ─ conv ─ pool [16,64,12,12] ─ view(-1, 3136) ✗ ─ fc: 7×7 was guessed, 12×12 it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.fc = nn.Conv2d(1, 32, 3), nn.Conv2d(32, 64, 3), nn.Linear(3136, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = nn.functional.max_pool2d(self.second(self.first(x)), 2)
+        out: torch.Tensor = self.fc(x.view(-1, 3136))
+        return out
+
+
+def test_a_change_that_mixes_samples_is_no_fix() -> None:
+    """With 49 channels the elements can be divided, into 36 rows of 16 pictures: it runs, and is not told."""
+    (finding,) = shapes.capture(Guessed(), torch.randn(16, 1, 28, 28)).findings
+    assert [fix.text for fix in verified(finding)] == ["view(-1, 9216) and nn.Linear(9216, 10)"]
+
+
+def test_modules_are_called_in_fixes_as_people_write_them() -> None:
+    """A child of a Sequential by its index, the model itself by a name."""
+    norm = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+    (single,) = shapes.capture(norm, torch.randn(1, 4)).findings
+    assert [fix.text for fix in verified(single)] == ["model[1].eval()"]
+    (double,) = shapes.capture(nn.Linear(4, 3), torch.randn(2, 4, dtype=torch.float64)).findings
+    assert ("model.to(torch.float64)", "model computes in float64") in [(fix.text, fix.cost) for fix in double.fixes]

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tb_shapeplugin.fixes.call_argument import call_argument
+from tb_shapeplugin.fixes.checked_input import checked_input
 from tb_shapeplugin.fixes.dtype_and_device import dtype_and_device
 from tb_shapeplugin.fixes.input_shape import input_shape
 from tb_shapeplugin.fixes.input_side import input_side
@@ -124,6 +125,11 @@ def labels_from_one() -> Built:
     return Net(lambda s, x, y: F.cross_entropy(s.fc(x), y), fc=nn.Linear(6, 3)), (torch.randn(3, 6), torch.tensor([1, 2, 3]))
 
 
+def one_class_too_few() -> Built:
+    """Labels 0 … 3 for three classes ✗."""
+    return Net(lambda s, x, y: F.cross_entropy(s.fc(x), y), fc=nn.Linear(6, 3)), (torch.randn(3, 6), torch.tensor([0, 2, 3]))
+
+
 def coincidence() -> Built:
     """x[2,3,16,16] ─ Conv 16→4 ✗: the picture happens to be as large as the layer is wide."""
     return Net(lambda s, x: s.conv(x).mean((2, 3)), conv=nn.Conv2d(16, 4, 3)), (torch.randn(2, 3, 16, 16),)
@@ -134,13 +140,24 @@ def axis_twice() -> Built:
     return Net(lambda s, x: s.conv(x.permute(0, 2, 2)), conv=nn.Conv1d(3, 4, 1)), (torch.randn(2, 5, 3),)
 
 
+def refused_channels() -> Built:
+    """x[3,9,9] ✗: the code's own check wants a batch of three channels."""
+
+    def run(s: Any, x: torch.Tensor) -> Any:
+        if x.ndim != 4 or x.shape[1] != 3:
+            raise ValueError("the channel dimension has to be 3")
+        return s.conv(x)
+
+    return Net(run, conv=nn.Conv2d(3, 4, 3)), (torch.randn(3, 9, 9),)
+
+
 CASES = (
     Case(layer_argument, wide_head, "nn.Linear(1152, 4)", lost_axis),
     Case(producer_width, chained, "first = nn.Linear(6, 16)", channels_last),
     Case(input_shape, channels_last, "x.permute(0, 3, 1, 2)", chained),
     Case(inserted_step, forgot_flatten, "head(x.flatten(1))", doubles),
     Case(window, odd_skip, "up = nn.ConvTranspose1d(8, 2, 4, stride=2, padding=1, output_padding=1)", chained),
-    Case(input_side, drawn_for_larger, "F.interpolate(x, size=(64, 64))", chained),
+    Case(input_side, drawn_for_larger, "input 64×64", chained),
     Case(call_argument, lost_axis, "sum(1, keepdim=True)", wide_head),
     Case(written_number, axis_twice, "permute(0, 2, 1)", two_clips),
     Case(levelled_operand, two_clips, "F.pad(b, [0, 1]) in add", chained),
@@ -148,5 +165,6 @@ CASES = (
     Case(plain_attribute, configured_batch, "model.batch_size = 16", doubles),
     Case(parameter_shape, other_statistics, "mean = torch.zeros(1, 1, 1)", chained),
     Case(dtype_and_device, doubles, "x.float()", chained),
+    Case(checked_input, refused_channels, "x.unsqueeze(0)", channels_last),
     Case(suggestion, labels_from_one, "labels that count from 0: y - 1", chained),
 )

@@ -15,7 +15,7 @@ from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.tracing.changes import applied
 from tb_shapeplugin.tracing.execution import Examination, Options, examine
 from tb_shapeplugin.tracing.subject import Subject
-from tests.fixes.broken import CASES, Built, Case, Net, channels_last, coincidence, two_clips, wide_head
+from tests.fixes.broken import CASES, Built, Case, Net, channels_last, coincidence, one_class_too_few, two_clips, wide_head
 from tests.fixes.forms import labels_of_another_batch
 
 NAMED = [pytest.param(case, id=case.kind.__name__) for case in CASES]
@@ -132,3 +132,10 @@ def test_a_fault_of_the_users_own_code_gets_no_invented_fix() -> None:
             raise ValueError("not today")
 
     assert offered((Refuses(), (torch.randn(2),))) == ()
+
+
+def test_labels_that_hold_a_class_0_are_not_said_to_count_from_1() -> None:
+    """Where 0 is among them the prediction has too few classes, and shifting the labels would only break the other end."""
+    texts = [candidate.fix.text for candidate in offered(one_class_too_few())]
+    assert "4 classes in the layer that makes the prediction, it has 3" in texts
+    assert not any("y - 1" in text for text in texts)
