@@ -10,13 +10,45 @@ def _permute_requires(call: OpCall) -> Clash | None:
     x, dims = tensor(call, 0, "input"), listed(call, 1, "dims")
     if x.ndim != len(dims):
         return rank(x, len(dims), f"its input {x} has {axes_text(x.ndim)}, the permutation {dims} orders {len(dims)}")
-    return axis_missing(call, x, *dims)
+    return axis_missing(call, x, *dims) or _named_twice(x, dims)
+
+
+def _named_twice(x: Operand, dims: Shape) -> Clash | None:
+    """The clash of an order in which one axis stands twice and another one is missing."""
+    order = [dim % x.ndim for dim in dims]
+    twice = [dim for dim in dict.fromkeys(order) if order.count(dim) > 1]
+    missing = [dim for dim in range(x.ndim) if dim not in order]
+    if not twice:
+        return None
+    count, left = len(set(order)), f"dim {_listed(twice)} twice, dim {_listed(missing)} not at all"
+    words = f"the permutation {dims} orders {count} of the {axes_text(x.ndim)} of {x}: {left}"
+    return Clash("rank", {"axes": count}, {"axes": x.ndim}, operand=x.id, words=words)
+
+
+def _listed(dims: list[int]) -> str:
+    return " and ".join(map(str, dims))
+
+
+def _orders_without_twins(dims: Shape, ndim: int) -> list[Shape]:
+    """The orders in which one of two equal axes is the missing one; of several missing ones, the first that are free."""
+    found = []
+    order = [dim % ndim for dim in dims]
+    missing = [dim for dim in range(ndim) if dim not in order]
+    for keep_last in (False, True):
+        places = range(ndim - 1, -1, -1) if keep_last else range(ndim)
+        seen, spare, changed = set[int](), iter(missing), list(order)
+        for at in places:
+            changed[at] = next(spare) if order[at] in seen else order[at]
+            seen.add(order[at])
+        found.append(tuple(changed))
+    return list(dict.fromkeys(found))
 
 
 def _permute_gives(call: OpCall) -> tuple[Outputs, ...]:
     x, dims = tensor(call, 0, "input"), listed(call, 1, "dims")
     if x.ndim == len(dims):
-        return one(tuple(x.shape[wrapped(dim, x.ndim)] for dim in dims))
+        wrapped_dims = tuple(wrapped(dim, x.ndim) for dim in dims)
+        return tuple((tuple(x.shape[dim] for dim in order),) for order in _orders_without_twins(wrapped_dims, x.ndim))
     kept = (x.shape + (1,) * len(dims))[: len(dims)]  # as if the surplus axes had been pooled away before
     return one(tuple(kept[dim % len(dims)] for dim in dims))
 

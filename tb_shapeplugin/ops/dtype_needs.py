@@ -45,7 +45,7 @@ FLOATING: Final = frozenset(
 )
 # Ops that take no complex numbers: there is no order among those.
 REAL: Final = frozenset(
-    "relu relu_ relu6 gelu silu elu leaky_relu hardtanh clamp clamp_ clip max min amax amin argmax argmin sort topk median mode "  # noqa: SIM905  as above
+    "relu relu_ relu6 gelu elu leaky_relu hardtanh clamp clamp_ clip max min amax amin argmax argmin sort topk median mode "  # noqa: SIM905  as above
     "floor ceil round trunc sign softmax log_softmax lt gt le ge __lt__ __gt__ __le__ __ge__ maximum minimum max_pool1d max_pool2d "
     "avg_pool1d avg_pool2d interpolate cross_entropy mse_loss smooth_l1_loss huber_loss batch_norm layer_norm group_norm".split()
 )
@@ -71,7 +71,7 @@ _LONG, _INTS, _ANY_INTS, _BOOL = ("int64",), ("int64", "int32"), ("int64", "int3
 PICKING: Final = {
     **dict.fromkeys(("embedding", "embedding_bag"), (0, "input", "index", _INTS)),
     **each("index_select index_fill index_fill_ index_add index_add_ index_copy index_copy_", (2, "index", "index", _INTS)),
-    **each("gather scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_", (2, "index", "index", _LONG)),
+    **each("gather scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_", (2, "index", "index", _INTS)),
     "take_along_dim": (1, "indices", "index", _LONG),
     "take": (1, "index", "index", _LONG),
     "one_hot": (0, "tensor", "index", _LONG),

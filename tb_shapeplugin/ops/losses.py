@@ -1,5 +1,7 @@
 """Rules of losses: prediction and target have to fit, what comes out is a scalar unless nothing is reduced."""
 
+from dataclasses import replace
+
 from tb_shapeplugin.ops.broadcasting import broadcast_clash, combined
 from tb_shapeplugin.ops.reading import axes_text, numbers, rank, replaced, tensor
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of, one
@@ -61,13 +63,23 @@ def _equal_requires(call: OpCall) -> Clash | None:
     """Binary cross entropy takes a target of the prediction's very shape."""
     scores, target = _pair(call)
     if scores.shape == target.shape:
-        return None
+        return _weights_clash(call, scores)
     if scores.ndim == target.ndim:
         dim = next(at for at in range(scores.ndim) if scores.shape[at] != target.shape[at])
         return _target_clash("scores" if dim == 0 else "size", target, dim, scores, dim)
     words = f"the target {target} has {axes_text(target.ndim)}, the prediction {scores} has {scores.ndim}"
     want = {"ndim": scores.ndim}
     return Clash("loss_target_shape", {"ndim": target.ndim}, want, operand=target.id, other=scores.id, words=words)
+
+
+def _weights_clash(call: OpCall, scores: Operand) -> Clash | None:
+    """Weights of binary cross entropy have to lie beside the prediction."""
+    for position, name in ((2, "weight"), (6, "pos_weight")):
+        weights = call.operand(position, name)
+        clash = None if weights is None else broadcast_clash(weights, scores)
+        if clash is not None:
+            return replace(clash, words=f"{name}: {clash.words}")
+    return None
 
 
 def _broadcast_requires(call: OpCall) -> Clash | None:

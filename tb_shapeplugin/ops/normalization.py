@@ -1,5 +1,7 @@
 """Rules of batch, layer, group, instance, RMS and local response norm."""
 
+from collections.abc import Iterator
+
 from tb_shapeplugin.ops.reading import axes_text, distinct, numbers, product, rank, replaced, tensor
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of
 from tb_shapeplugin.record.finding import Clash
@@ -145,7 +147,13 @@ def _local_gives(call: OpCall) -> tuple[Outputs, ...]:
 def _layer_gives(call: OpCall) -> tuple[Outputs, ...]:
     x, declared = tensor(call, 0, "input"), numbers(call.get(1, "normalized_shape"))
     kept = x.shape[: max(0, x.ndim - len(declared))]
-    return any_of(distinct((x.shape, kept + declared)))
+    return any_of(distinct((x.shape, kept + declared, *_swapped(x.shape, declared))))
+
+
+def _swapped(shape: Shape, declared: Shape) -> Iterator[Shape]:
+    """The shape with its last axis and one behind the batch swapped, where the features stand in that one."""
+    if len(declared) == 1 and shape and shape[-1] != declared[0]:
+        yield from (replaced(shape, dim, shape[-1])[:-1] + declared for dim in range(1, len(shape) - 1) if shape[dim] == declared[0])
 
 
 RULES.register("batch_norm")(Rule(_batch_requires, _batch_gives))

@@ -1,7 +1,7 @@
 """Rules of reductions, and of what orders the values of an axis: sum, mean, max, norm, quantile, topk, sort."""
 
 from tb_shapeplugin.ops.broadcasting import broadcast_clash, combined
-from tb_shapeplugin.ops.reading import axis_missing, numbers, replaced, tensor, wrapped
+from tb_shapeplugin.ops.reading import axes_text, axis_missing, numbers, rank, replaced, tensor, wrapped
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, any_of, one
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall, Operand, Shape, Value
@@ -109,6 +109,27 @@ def _too_many(x: Operand, k: int, dim: int) -> Clash | None:
     return Clash("index_range", {"k": k}, {"size": size}, operand=x.id, dim=at, words=f"k is {k}, dim {at} of its input {x} has {size}")
 
 
+def _drawn(call: OpCall) -> tuple[Operand, int, bool]:
+    return tensor(call, 0, "input"), call.integer(1, "num_samples", 1), call.get(2, "replacement", False) is True
+
+
+def _drawn_requires(call: OpCall) -> Clash | None:
+    """Without replacement no more can be drawn than there are."""
+    weights, count, replaces = _drawn(call)
+    if weights.ndim not in (1, 2):
+        return rank(weights, 2, f"its input {weights} has {axes_text(weights.ndim)}, it takes 2 (rows, categories), or 1 for a single row")
+    categories = weights.shape[-1]
+    if replaces or count <= categories:
+        return None
+    words = f"{count} samples are to be drawn without replacement, {weights} has {categories} categories"
+    return Clash("index_range", {"samples": count}, {"categories": categories}, operand=weights.id, dim=weights.ndim - 1, words=words)
+
+
+def _drawn_gives(call: OpCall) -> tuple[Outputs, ...]:
+    weights, count, _ = _drawn(call)
+    return one((*weights.shape[:-1], count))
+
+
 def _topk_gives(call: OpCall) -> tuple[Outputs, ...]:
     x, k, dim = _topk(call)
     return ((replaced(x.shape, wrapped(dim, x.ndim), k),) * 2,)
@@ -139,5 +160,6 @@ RULES.register(*_TWO.split())(Rule(_requires, _two_gives))
 RULES.register(*_WITH_INDICES.split())(Rule(_pair_requires, _pair_gives))
 RULES.register("mode", "kthvalue")(Rule(_chosen_requires, _chosen_gives))
 RULES.register("topk")(Rule(_topk_requires, _topk_gives))
+RULES.register("multinomial")(Rule(_drawn_requires, _drawn_gives))
 RULES.register("sort", "cummax", "cummin")(Rule(_ordered_requires, _sort_gives))
 RULES.register("argsort", "msort")(Rule(_ordered_requires, _argsort_gives))

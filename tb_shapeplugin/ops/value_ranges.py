@@ -1,4 +1,4 @@
-"""Which operands index into others, and the clash of a value that lies outside; shapes alone don't show it."""
+"""Which operands' values decide whether a call runs (indices, classes, targets), and the clash of one outside; shapes don't show it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +11,10 @@ from tb_shapeplugin.record.values import OpCall, Operand
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """An operand whose values number the entries of another one; ``ignored`` is a value that stands for none of them."""
+    """An operand whose values number the entries of another one, or have to lie between 0 and ``size - 1``.
+
+    ``ignored`` is a value that stands for none of them.
+    """
 
     index: Operand
     size: int | None  # None: any number that isn't negative
@@ -45,6 +48,13 @@ def _class_target(ignored: int | None, ignored_position: int = -1) -> Read:
         yield Indexed(target, classes, "loss_target_range", "label", "below", ignored=passed_over)
 
     return read
+
+
+def _probabilities(call: OpCall) -> Iterable[Indexed]:
+    """Binary cross entropy of probabilities takes targets between 0 and 1, all in between included."""
+    target = call.operand(1, "target")
+    if target is not None and "float" in target.dtype:
+        yield Indexed(target, 2, "loss_target_range", "label", "below")
 
 
 def _along_axis(index_position: int, *, negative: bool = False, name: str = "index", dim_position: int = 1) -> Read:
@@ -84,6 +94,7 @@ _INDEXED: dict[str, Read] = {
     "embedding_bag": _embedding,
     "cross_entropy": _class_target(-100, 4),
     "nll_loss": _class_target(-100, 4),
+    "binary_cross_entropy": _probabilities,
     "multi_margin_loss": _class_target(None),
     "multilabel_margin_loss": _class_target(-1),
     "one_hot": _one_hot,
@@ -126,6 +137,10 @@ def _outside(indexed: Indexed) -> Clash | None:
     if lowest <= low and high < size:
         return None
     value = high if high >= size else low
+    if "float" in indexed.index.dtype:  # of fractions only the whole numbers around them are known
+        beyond = f"above {size - 1} (up to {high})" if high >= size else f"below {lowest} (down to {low})"
+        words = f"the target holds values {beyond}, it takes those from {lowest} to {size - 1}"
+        return Clash(indexed.kind, {}, {}, operand=indexed.index.id, words=words)
     if indexed.kind == "loss_target_range":
         words = f"the target holds class {value}, the prediction has {size} classes, numbered from {lowest} to {size - 1}"
     else:

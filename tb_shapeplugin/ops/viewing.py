@@ -1,5 +1,6 @@
 """Rules of ops that give the same elements other axes: view, reshape, flatten, unflatten and their kin."""
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -38,6 +39,8 @@ def numel_clash(x: Operand, target: Shape) -> Clash | None:
         >>> numel_clash(Operand(0, (16, 10), "float32"), (64, 10)).want
         {'numel': 640}
     """
+    if _is_empty(x, target):
+        return _empty_clash(x)
     if filled(x.numel, target) is not None or (0 in target and -1 in target):
         return None
     known = product(size for size in target if size != -1)
@@ -59,6 +62,16 @@ def numel_clash(x: Operand, target: Shape) -> Clash | None:
     return Clash("view_numel", {"numel": x.numel}, {"numel": known}, operand=x.id, dim=dim, words=words)
 
 
+def _is_empty(x: Operand, target: Shape) -> bool:
+    return x.numel == 0 and 0 in target and -1 in target
+
+
+def _empty_clash(x: Operand) -> Clash:
+    dim = x.shape.index(0)
+    words = f"dim {dim} of its input {x} is 0, and with no elements the -1 of the target could be any size"
+    return Clash("view_numel", {"size": 0}, {"at_least": 1}, operand=x.id, dim=dim, words=words)
+
+
 def _lost_remainder(shape: Shape, target: Shape) -> tuple[int, int, int] | None:
     """The first dim that the target splits in two with a remainder left over: (dim, first factor, second factor)."""
     at = 0
@@ -76,6 +89,9 @@ def _lost_remainder(shape: Shape, target: Shape) -> tuple[int, int, int] | None:
 
 def _guilty_dim(x: Operand, target: Shape) -> int:
     """The dim of the input that a single stated size gets wrong, -1 where no single one explains it."""
+    kept = next((at for at, (size, own) in enumerate(zip(target, x.shape, strict=False)) if size != own), x.ndim)
+    if -1 in target and kept == x.ndim - 1:
+        return kept  # the last one is taken apart, those before it stay
     stated = [at for at, size in enumerate(target) if size != -1 and (at >= x.ndim or size != x.shape[at])]
     at = stated[0] if len(stated) == 1 else 0
     if at < x.ndim and at < len(target) and target[at] not in (-1, x.shape[at]):
@@ -86,7 +102,16 @@ def _guilty_dim(x: Operand, target: Shape) -> int:
 
 
 def _readings(x: Operand, target: Shape) -> Iterator[Shape]:
-    """Targets of which one stated dim is another one, most plausible first; the stated target itself last."""
+    """What the view would give, most plausible first: with another size stated for one dim, or as stated, its input being off."""
+    others = _of_another_size(x, target)
+    yield from itertools.islice(others, 1)
+    known = product(size for size in target if size != -1)
+    for computed in (max(1, x.numel // max(1, known)), -(-x.numel // max(1, known))):
+        yield tuple(computed if size == -1 else size for size in target)
+    yield from others
+
+
+def _of_another_size(x: Operand, target: Shape) -> Iterator[Shape]:
     count, known = x.numel, product(size for size in target if size != -1)
     ends = [product(x.shape[-back:]) for back in range(1, x.ndim + 1)]
     for at, size in enumerate(target):
@@ -100,7 +125,9 @@ def _readings(x: Operand, target: Shape) -> Iterator[Shape]:
                 if other > 0 and other != size and (shape := filled(count, replaced(target, at, other))):
                     yield shape
     yield from _square_readings(count, target)
-    yield tuple(max(1, count // max(1, known)) if size == -1 else size for size in target)
+    if -1 not in target:
+        shorter = ((*target[:at], *target[at + 1 :]) for at in range(len(target)))
+        yield from (shape for shape in shorter if product(shape) == count)  # one is too much
 
 
 def _square_readings(count: int, target: Shape) -> Iterator[Shape]:
@@ -119,8 +146,12 @@ def _view_requires(call: OpCall) -> Clash | None:
 
 def _view_gives(call: OpCall) -> tuple[Outputs, ...]:
     x, target = _target(call)
+    if _is_empty(x, target):  # as if there were one of what there is none of
+        filling = product(size or 1 for size in x.shape) // product(size or 1 for size in target if size != -1)
+        return one(tuple(filling if size == -1 else size for size in target))
     exact = filled(x.numel, target)
-    return one(exact) if exact is not None else any_of(distinct(_readings(x, target)))
+    some = tuple(size or 1 for size in target)  # nothing could be computed on what has no elements
+    return one(exact) if exact is not None else any_of(distinct(_readings(x, some if x.numel else target)))
 
 
 def _flatten_requires(call: OpCall) -> Clash | None:

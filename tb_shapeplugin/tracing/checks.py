@@ -29,7 +29,7 @@ class Checks:
 
     def unchecked(self) -> tuple[str, ...]:
         """What this run could not answer."""
-        indexed = [f"the values that index in {name}" for name in dict.fromkeys(self._unknown)]
+        indexed = [f"the values of an index or a target in {name}" for name in dict.fromkeys(self._unknown)]
         wrong = [
             f"{name} runs as its real kernel does on zeros: its shape-level kernel gives something else" for name in self.values.corrected
         ]

@@ -18,6 +18,7 @@ _LARGEST = 1 << 24  # elements that may be made to ask
 _READS_LENGTHS = {"_pack_padded_sequence", "_pad_packed_sequence", "ctc_loss", "repeat_interleave"}
 _RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}  # of packed sequences these follow batch sizes
 _AT_HAND = {"cpu", "meta"}  # operands on both are asked about where they are
+_ASKS_FOR_GRADIENTS = ("numpy", "__array__")  # refused where a gradient could get lost
 _CHECKED_FIRST = ("linear", "matmul", "conv", "bmm", "mm")  # these compare sizes and dtypes before they compute
 
 
@@ -52,13 +53,15 @@ def ask_eager(
     large = sum(tensor.numel() for tensor in operands) > _LARGEST
     if large and (not name.startswith(_CHECKED_FIRST) or not all(tensor.is_contiguous() for tensor in operands)):
         return None
+    follows_gradients = name in _ASKS_FOR_GRADIENTS and torch.is_grad_enabled()
     try:
         with generators_kept(may_draw(function)), real_execution(), no_function_modes(), torch.no_grad():
             made = {id(tensor): _stand_in(tensor, not large) for tensor in operands} | dict(known or {})
             apart = {id(tensor) for tensor in operands if len(devices) > 1 and tensor.device.type == "meta"}
             real = {key: tensor.to("meta") if key in apart else tensor for key, tensor in made.items()}
             real_args, real_kwargs = substituted((args, dict(kwargs)), real)
-            result = function(*real_args, **real_kwargs)
+            with torch.set_grad_enabled(follows_gradients):
+                result = function(*real_args, **real_kwargs)
     except Exception as error:
         return Answer(error)
     return Answer(None, substituted(result, {id(t): torch.zeros(tuple(t.shape), dtype=t.dtype) for t in tensors_in(result)}))

@@ -53,6 +53,11 @@ def is_torchs_file(filename: str) -> bool:
     return filename.startswith(_TORCH)
 
 
+def is_our_file(filename: str) -> bool:
+    """Is this one of this package's files?"""
+    return filename.startswith(_OURS)
+
+
 def _is_users(code: CodeType) -> bool:
     return is_users_file(code.co_filename)  # code objects themselves are slow to hash: all of their bytes go in
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from tb_shapeplugin.record.values import OpCall, Value
 from tb_shapeplugin.tracing.arguments import op_call
-from tb_shapeplugin.tracing.source import is_users_file
+from tb_shapeplugin.tracing.source import is_our_file, is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook
 
 _HANDING_ON = ("wrapper", "inner", "wrapped", "decorate_context", "_fn")  # functions around functions
@@ -39,11 +39,12 @@ def torchs_check(frames: list[FrameType], target: Any, args: tuple[Any, ...], kw
 
 
 def _torchs(frames: list[FrameType]) -> Iterator[FrameType]:
-    """The frames below the user's innermost one, the innermost first."""
+    """The frames below the user's innermost one, without ours, the innermost first."""
     for frame in reversed(frames):
         if is_users_file(frame.f_code.co_filename):
             return
-        yield frame
+        if not is_our_file(frame.f_code.co_filename):
+            yield frame
 
 
 def _of_module(
@@ -72,4 +73,7 @@ def _function_name(inner: list[FrameType], deepest: FrameType) -> str:
     module = str(called.f_globals.get("__name__", "python"))
     if module.startswith("torch.distributed."):
         return f"torch.distributed.{called.f_code.co_name}"
+    home = module.rpartition(".")[2]
+    if module.startswith("torch._") and callable(getattr(torch, home, None)):  # torch._functorch.vmap
+        return f"torch.{home}"
     return f"{module}.{getattr(called.f_code, 'co_qualname', called.f_code.co_name)}"

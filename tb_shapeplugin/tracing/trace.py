@@ -138,10 +138,21 @@ class Run:
             except Exception as error:
                 self.error = error
             self._spared(self.recorder.settle)
+        if isinstance(self.error, RecursionError):
+            self._out_of_stack(self.error)
         for pinned in self._pinned:
             self._spared(pinned.name_the_op)
         if self.error is None and self._part is None:
             self._spared(lambda: self._tell_outputs(output))
+
+    def _out_of_stack(self, error: RecursionError) -> None:
+        """A model that calls itself without an end: where the stack ran out there was no room to write it down."""
+        if not self.modules.calls or any(failure.error == type(error).__name__ for failure in self.recorder.failures):
+            return
+        try:
+            self._python_failure(0, self.subject.model, self.subject.args, self.subject.kwargs, error).write_down()
+        except Exception as fault:
+            self.recorder.stop(fault)
 
     def _tell_outputs(self, output: Any) -> None:
         self._outputs = endpoints([("output", output)], self.tensors)

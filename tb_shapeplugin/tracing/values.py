@@ -1,6 +1,7 @@
 """Real values on demand: only the slice of ops that a value depends on runs for real, under a budget, nothing twice."""
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -207,13 +208,19 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         return content
 
     def range_of(self, tensor: torch.Tensor, ignored: int | None = None) -> tuple[int, int] | None:
-        """Smallest and largest entry of an integer tensor, (0, 0) when none counts; None where that can't be known."""
+        """Smallest and largest entry, (0, 0) when none counts; the whole numbers around them, where they are none.
+
+        None where that can't be known, or an entry is no number.
+        """
         content = self.contents(tensor)
         if content is None:
             return None
         with self._for_real(drawing=False):
             counted = content if ignored is None else content[content != ignored]
-            return (int(counted.min()), int(counted.max())) if counted.numel() else (0, 0)
+            if not counted.numel():
+                return 0, 0
+            low, high = counted.min().item(), counted.max().item()
+            return (math.floor(low), math.ceil(high)) if math.isfinite(low) and math.isfinite(high) else None
 
     @contextlib.contextmanager
     def _for_real(self, drawing: bool) -> Iterator[None]:

@@ -133,7 +133,13 @@ FITS: dict[str, list[Callable[[], Any]]] = {
         lambda: M(4, 10).unfold(1, 3, 2),
         lambda: F.grid_sample(M(2, 3, 8, 8), M(2, 5, 6, 2), align_corners=False),
     ],
-    "embedding": [lambda: F.embedding(ids(2, 6), M(10, 4))],
+    "embedding": [
+        lambda: F.embedding(ids(2, 6), M(10, 4)),
+        lambda: F.embedding_bag(ids(2, 6), M(10, 4)),
+        lambda: F.embedding_bag(ids(6), M(10, 4), ids(3)),
+        lambda: F.embedding_bag(ids(6), M(10, 4), ids(3), include_last_offset=True),
+    ],
+    "draws": [lambda: torch.multinomial(M(2, 4), 4), lambda: torch.multinomial(M(4), 9, replacement=True)],
     "attention": [
         lambda: F.scaled_dot_product_attention(M(2, 3, 5, 4), M(2, 3, 6, 4), M(2, 3, 6, 7)),
         lambda: F.scaled_dot_product_attention(M(2, 3, 5, 4), M(2, 3, 6, 4), M(2, 3, 6, 4), attn_mask=mask(5, 6)),
@@ -149,6 +155,7 @@ FITS: dict[str, list[Callable[[], Any]]] = {
         lambda: F.nll_loss(M(8, 4), ids(8)),
         lambda: F.binary_cross_entropy_with_logits(M(8, 1), M(8, 1)),
         lambda: F.mse_loss(M(8, 4), M(8, 4), reduction="none"),
+        lambda: F.binary_cross_entropy_with_logits(M(8, 4), M(8, 4), M(8, 1), pos_weight=M(4)),
         lambda: F.cosine_embedding_loss(M(8, 4), M(8, 4), M(8)),
     ],
     "einsum": [

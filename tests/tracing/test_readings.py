@@ -248,3 +248,77 @@ def examine_once(model: nn.Module, going: Any) -> Trace:
         patch.setattr(execution, "diagnose", once)
         run(model, (X,))
     return found[0]
+
+
+def test_a_comparison_that_fails_gives_truth_values() -> None:
+    """What it would have chosen can be chosen with it."""
+
+    def function(self: Any, x: torch.Tensor, y: torch.Tensor) -> Any:
+        return torch.where(x > y, x, torch.zeros(()))
+
+    trace = run(Net(function), (torch.ones(4, 5), torch.ones(4, 6)))
+    assert [failure.call.short_name for failure in trace.failures] == ["gt"]
+    assert trace.tensors[trace.ops[trace.failures[0].op].outputs[0]].dtype == "bool"
+
+
+class Attention(nn.Module):
+    """Splits into two what it takes three of; gives its result with nothing else, or together with its weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(64, 192)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        q, k, v = self.qkv(x).split(128, dim=2)
+        return q + k + v
+
+
+class WithWeights(Attention):
+    def forward(self, x: torch.Tensor) -> Any:
+        q, k, v = self.qkv(x).split(128, dim=2)
+        return q + k + v, q @ k
+
+
+@pytest.mark.parametrize("kind", [Attention, WithWeights])
+def test_a_module_that_takes_a_wrong_number_of_parts_is_gone_past(kind: type[nn.Module]) -> None:
+    """Nothing that comes in could help it: its input stands in for its output, in the form that it returns."""
+
+    def function(self: Any, x: torch.Tensor) -> Any:
+        y = self.attention(x)
+        return self.head(x + (y[0] if isinstance(y, tuple) else y))
+
+    trace = run(Net(function, attention=kind(), head=nn.Linear(20, 4)), (X,))
+    assert failing(trace) == ["attention", "head"]
+
+
+def test_a_view_with_a_size_too_many_is_read_without_it() -> None:
+    """What comes behind takes as many axes as there should be."""
+
+    def function(self: Any, x: torch.Tensor) -> Any:
+        return self.conv(x.reshape(2, 3, 8, 8, 2))
+
+    trace = run(Net(function, conv=nn.Conv2d(3, 4, 3)), (torch.ones(2, 3, 64),))
+    assert failing(trace) == ["reshape"]
+
+
+@pytest.mark.parametrize("width", [14, 20])
+def test_a_view_of_features_that_no_head_divides_is_read_as_stated_too(width: int) -> None:
+    """14 features in heads of 8 are 1 or 2 heads, 20 are 2 or 3: the output layer tells."""
+
+    def function(self: Any, x: torch.Tensor) -> Any:
+        return self.out(self.q(x).view(2, 5, -1, 8).reshape(2, 5, -1))
+
+    trace = run(Net(function, q=nn.Linear(64, width), out=nn.Linear(16, 4)), (X,))
+    assert failing(trace) == ["view"]
+
+
+def test_a_view_that_states_a_0_by_mistake_is_read_with_some_elements() -> None:
+    """A side of 3 in patches of 4 is 0 patches: what is computed of no patch at all tells nothing."""
+
+    def function(self: Any, x: torch.Tensor) -> Any:
+        x = x.view(2, x.shape[1] // 4, 4, 64)
+        return self.head(x.reshape(2, x.shape[1], -1, 64).mean(2))
+
+    trace = run(Net(function, head=nn.Linear(64, 3)), (torch.ones(2, 3, 64),))
+    assert failing(trace) == ["view"]
+    assert all(0 not in tensor.shape for tensor in trace.tensors)

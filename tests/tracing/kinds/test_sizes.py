@@ -122,6 +122,27 @@ def test_a_plain_run_that_meets_the_limit_is_a_failed_model() -> None:
         assert capture.error.startswith("RecursionError")
 
 
+class Endless(nn.Module):
+    """x ─ layer ─ itself, without an end, by a call or straight through forward."""
+
+    def __init__(self, called: bool) -> None:
+        super().__init__()
+        self.layer, self.called = nn.Linear(2, 2), called
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        again = self if self.called else self.forward
+        return again(self.layer(x))
+
+
+@pytest.mark.parametrize("called", [True, False])
+def test_a_model_that_calls_itself_without_an_end_is_told_at_its_line(called: bool) -> None:
+    """Where the stack runs out there is no room to write the failure down: it is, once the stack is free again."""
+    capture = shapes.capture(Endless(called), torch.randn(1, 2))
+    (finding,) = capture.findings
+    assert (finding.kind, finding.code, finding.fixes) == ("user_error", "return again(self.layer(x))", ())
+    assert not capture.completed and not capture.unchecked
+
+
 def test_arguments_nested_deeper_than_any_limit() -> None:
     """A list in a list, two thousand deep, and one that holds itself."""
     deep: list[object] = [torch.ones(2)]
