@@ -120,7 +120,9 @@ describe('what is copied', () => {
     show(told({ torchMessage: 'mat1 and mat2\n  differ' }), ProblemCard);
     click(button(TEXTS.copyWhat(TEXTS.origin)));
     click(button(TEXTS.copyWhat(TEXTS.errorMessage)));
-    expect(copied[0]).toMatch(/^864 = 6·12·12, made by flatten of pool f32\[.*\] \(.*:\d+\)$/);
+    expect(copied[0]).toMatch(
+      /^864 = 6·12·12, made by flatten of pool f32\[.*\] \(.*:\d+\); 1176 = 6·14·14 is what 32×32 for x gives$/,
+    );
     expect(copied[1]).toBe('mat1 and mat2\n  differ');
   });
 
