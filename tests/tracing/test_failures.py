@@ -260,3 +260,26 @@ def test_trials_on_changed_inputs_leave_no_ops_behind() -> None:
     """To go on past a layer's own check, inputs are made up: they are no part of the model."""
     model, args = nn.Sequential(nn.LSTM(32, 8, batch_first=True)), (torch.ones(2, 5, 64),)
     assert [op.name for op in run(model, args).ops] == [op.name for op in run(model, args, execution="real").ops]
+
+
+class ChecksItsPicture(nn.Module):
+    """Refuses what has another number of channels, as libraries do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.channels = 3
+        self.conv = nn.Conv2d(3, 8, 3, padding=1)
+
+    def forward(self, picture: torch.Tensor) -> torch.Tensor:
+        """picture [n, channels, h, w] -> [n, 8, h, w]"""
+        if picture.shape[1] != self.channels:
+            raise ValueError("the channels of the picture don't match")
+        outcome: torch.Tensor = self.conv(picture)
+        return outcome
+
+
+def test_behind_a_refused_flattened_picture_the_next_fault_is_found() -> None:
+    """The module's own check names no size: a square picture of its channels is what each row may have been."""
+    model = nn.Sequential(ChecksItsPicture(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(9, 2))
+    trace = run(model, (torch.zeros(2, 3 * 16 * 16),))
+    assert places(trace) == ["0", "3"]

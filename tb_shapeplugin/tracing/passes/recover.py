@@ -3,6 +3,7 @@
 import ast
 import inspect
 import itertools
+import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -218,7 +219,7 @@ def _changed_inputs(raised: RaisedModule) -> Iterator[tuple[torch.Tensor, torch.
     """A changed tensor, the one it stands for, and the module's arguments with it.
 
     First a leading axis on all tensors: a batch may be missing. Then of one tensor a dim set to a size that the module's parameters or
-    attributes carry, other axes, two dims.
+    attributes carry, a flattened picture, other axes, two dims.
     """
     tensors = _unique(tensors_in((raised.args, raised.kwargs)))
     batched = {id(tensor): tensor.new_zeros((1, *tensor.shape)) for tensor in tensors}
@@ -235,12 +236,21 @@ def _changed_inputs(raised: RaisedModule) -> Iterator[tuple[torch.Tensor, torch.
 def _changed_shapes(shape: Shape, sizes: list[int]) -> Iterator[Shape]:
     single = [(axis, size) for axis in reversed(range(len(shape))) for size in sizes if size != shape[axis]]
     yield from (_with(shape, (change,)) for change in single)
+    yield from _pictures(shape, sizes)
     yield from ((*shape[:axis], *shape[axis + 1 :]) for axis in range(len(shape)) if shape[axis] == 1)
     yield from ((*shape[:axis], 1, *shape[axis:]) for axis in range(1, min(len(shape), 4) + 1))
     pairs = [(a, b) for a, b in itertools.combinations(single, 2) if a[0] != b[0]]
     if len(pairs) > _MOST_PAIRS:
         pairs = [((i, size), (j, size)) for i, j in itertools.combinations(range(len(shape)), 2) for size in sizes]
     yield from (_with(shape, pair) for pair in pairs)
+
+
+def _pictures(shape: Shape, sizes: list[int]) -> Iterator[Shape]:
+    """Square pictures, as many as there are rows, of which each row may be a flattened one."""
+    for channels in sizes if len(shape) == 2 else ():
+        side = math.isqrt(shape[1] // channels)
+        if side > 1 and channels * side * side == shape[1]:
+            yield shape[0], channels, side, side
 
 
 def _with(shape: Shape, changes: tuple[tuple[int, int], ...]) -> Shape:
