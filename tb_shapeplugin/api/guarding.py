@@ -18,6 +18,7 @@ from tb_shapeplugin.write.writers import event_sink
 
 _SECONDS = 10.0  # that a diagnosis may take in all
 _SILENT_SECONDS = 1.0  # before it says that it is at work
+_WIDTH = 100  # characters that a line of the note may have
 _MARK = "__shapes_diagnosed__"  # on an exception that was looked at
 _NO_WRITER = "writer is None. Pass one; in a distributed job None will do on every rank but 0, where the diagnosis is then the note alone."
 
@@ -109,7 +110,7 @@ def _progress(error: Exception) -> Iterator[None]:
 
 def _note(error: Exception, captured: Capture) -> None:
     """Adds the four lines of each finding to the exception."""
-    told = [f"✕ {finding.kind}\n{four_lines(finding, captured.record)}" for finding in captured.findings]
+    told = [f"✕ {finding.kind}\n{four_lines(finding, captured.record, width=_WIDTH)}" for finding in captured.findings]
     if not told:
         return
     text = "\n\n".join([f"Shapes on this failure (tab Shapes, model {captured.name!r}):", *told])
