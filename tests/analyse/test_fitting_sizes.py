@@ -62,3 +62,5 @@ def test_of_sizes_that_give_the_same_the_one_that_halves_most_is_told() -> None:
     """A floor leaves a stretch: 28 rather than 29."""
     assert roundest(30, lambda size: 28 <= size < 32) == 28
     assert roundest(7, lambda size: size == 7) == 7
+    assert roundest(98, lambda size: 97 <= size <= 112) == 112
+    assert roundest(248, lambda size: 224 <= size < 256) == 224, "five halvings drop up to 31"

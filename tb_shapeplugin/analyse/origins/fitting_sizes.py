@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 _NEAR = 16  # sizes around the present one that are tried
+_MOST_ALIKE = 128  # sizes that run alike: five halvings drop up to 31
 _LARGEST_MULTIPLE = 64
 _LARGEST = 4096  # side that is searched for
 _USUAL = (16, 28, 32, 48, 64, 96, 128, 160, 192, 224, 256, 299, 320, 384, 448, 512, 640, 768, 1024)
@@ -46,7 +47,7 @@ def roundest(size: int, runs: Callable[[int], bool]) -> int:
     alike = [size]
     for step in (-1, 1):
         other = size + step
-        while len(alike) < _NEAR and runs(other):
+        while len(alike) < _MOST_ALIKE and runs(other):
             alike.append(other)
             other += step
     return max(alike, key=lambda other: (other & -other, -abs(other - size)))
