@@ -12,11 +12,11 @@ from tb_shapeplugin.record.trace import Failure, OpFact, SourceFact, Trace, noth
 from tb_shapeplugin.record.values import OpCall, Operand
 from tb_shapeplugin.tracing.arguments import leaves, op_call, tensors_in
 from tb_shapeplugin.tracing.compat import op_name
+from tb_shapeplugin.tracing.crash_program import Fragment
 from tb_shapeplugin.tracing.lookups import Unresolvable, only_computes, parameters_of, value_of
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.postmortem import Crash, nowhere
 from tb_shapeplugin.tracing.python_failures import CALL, ERROR, RAISE, python_failure
-from tb_shapeplugin.tracing.replay import Replay
 from tb_shapeplugin.tracing.source import error_text
 from tb_shapeplugin.tracing.statements import failing_parts, statement_of
 from tb_shapeplugin.tracing.tensors import TensorBook, shape_of
@@ -79,7 +79,7 @@ def _appended(crash: Crash, graph: Trace | None) -> Trace:
     book = TensorBook()
     book.facts.extend(graph.tensors if graph is not None else ())
     if graph is None:
-        modules = ModuleBook(Replay(crash.function, (), {}), [("model", crash.model)], book).module_facts()
+        modules = ModuleBook(Fragment(crash.function, (), {}), [("model", crash.model)], book).module_facts()
         graph = replace(nothing_known(crash.name, ()), modules=modules, unchecked=("what ran before: it could not be run again",))
     module = 0 if graph.modules and graph.modules[0].config == "function" else -1
     call = _call(crash, book)

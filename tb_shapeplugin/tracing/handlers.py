@@ -4,7 +4,6 @@ import ast
 import builtins
 import functools
 import inspect
-import linecache
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 from tb_shapeplugin.tracing.source import is_users_file
+from tb_shapeplugin.tracing.syntax import syntax_tree
 
 _TRIES: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # except* comes with Python 3.11
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -53,12 +53,8 @@ def _first_line(code: CodeType) -> int:
 @functools.lru_cache(maxsize=256)
 def _guarded(filename: str) -> dict[tuple[str, int], tuple[_Guarded, ...]]:
     """What is guarded in a file, by the name and first line of the function that it stands in: a body is run by its own frame only."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):
-        return {}
     found: dict[tuple[str, int], list[_Guarded]] = {}
-    waiting: list[tuple[ast.AST, tuple[str, int]]] = [(tree, ("<module>", 0))]
+    waiting: list[tuple[ast.AST, tuple[str, int]]] = [(syntax_tree(filename), ("<module>", 0))]
     while waiting:
         node, scope = waiting.pop()
         found.setdefault(scope, []).extend(_guards(node))
@@ -138,12 +134,8 @@ def _tree_of(function: Any) -> ast.AST | None:
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType):
         return None
-    try:
-        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-    except (SyntaxError, ValueError):
-        return None
     wanted = (code.co_name, code.co_firstlineno)
-    return next((node for node in ast.walk(tree) if isinstance(node, _SCOPES) and _scope(node) == wanted), None)
+    return next((node for node in ast.walk(syntax_tree(code.co_filename)) if isinstance(node, _SCOPES) and _scope(node) == wanted), None)
 
 
 def _looked_up(node: ast.expr, frame: FrameType) -> Any:

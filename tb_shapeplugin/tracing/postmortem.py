@@ -14,8 +14,8 @@ from torch import nn
 
 from tb_shapeplugin.record.trace import Failure, SourceFact, Trace
 from tb_shapeplugin.tracing.compat import unwrapped
+from tb_shapeplugin.tracing.crash_program import Program, contexts_of, function_of
 from tb_shapeplugin.tracing.lookups import Unresolvable, assigns_parameters, parameters_of
-from tb_shapeplugin.tracing.replay import Program, contexts_of, function_of
 from tb_shapeplugin.tracing.source import SourceBook, display_path, is_users_file
 from tb_shapeplugin.tracing.statements import Stop, failing_parts, statement_of, stops_of
 from tb_shapeplugin.tracing.subject import Subject

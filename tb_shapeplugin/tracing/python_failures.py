@@ -1,7 +1,6 @@
 """Failures outside torch functions: a module's own check, a wrong call, an unpacking, the user's raise."""
 
 import ast
-import linecache
 import re
 from collections.abc import Callable
 from types import FrameType
@@ -15,6 +14,7 @@ from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import describe, op_call
 from tb_shapeplugin.tracing.inputs import mismatched_signature
 from tb_shapeplugin.tracing.source import frames_of, innermost_user_frame, is_users_file
+from tb_shapeplugin.tracing.syntax import syntax_tree
 from tb_shapeplugin.tracing.tensors import TensorBook
 from tb_shapeplugin.tracing.torchs_checks import torchs_check
 
@@ -79,10 +79,7 @@ def _users_failure(
 def _statement(frame: FrameType | None) -> ast.stmt | None:
     if frame is None:
         return None
-    try:
-        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
-    except (SyntaxError, ValueError):
-        return None
+    tree = syntax_tree(frame.f_code.co_filename)
     covering = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= frame.f_lineno <= (n.end_lineno or n.lineno)]
     return min(reversed(covering), key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)  # of equally short ones the innermost
 

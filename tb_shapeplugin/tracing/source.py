@@ -16,6 +16,7 @@ import torch
 
 from tb_shapeplugin.record.trace import SourceFact
 from tb_shapeplugin.tracing.notebooks import cell_number
+from tb_shapeplugin.tracing.syntax import syntax_tree
 
 SourceMode: TypeAlias = Literal["none", "line", "full"]
 
@@ -182,12 +183,8 @@ def _columns(code: CodeType, instruction: int, line: int) -> tuple[int, int, int
 @functools.lru_cache(maxsize=256)
 def _statements(filename: str) -> dict[int, tuple[int, int]]:
     """Line → first and last line of the innermost statement on it (of a compound one: of its head)."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):
-        return {}
     spans: dict[int, tuple[int, int]] = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(syntax_tree(filename)):
         if not isinstance(node, ast.stmt):
             continue
         body = getattr(node, "body", None)

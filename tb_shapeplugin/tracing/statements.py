@@ -1,15 +1,15 @@
 """The statements around a stopped line: the one that runs, those before it that assigned names, and the blocks they stand in."""
 
 import ast
-import functools
 import inspect
-import linecache
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType, TracebackType
 from typing import TypeAlias
+
+from tb_shapeplugin.tracing.syntax import syntax_tree
 
 Position: TypeAlias = tuple[int, int, int, int]
 
@@ -57,7 +57,7 @@ def forget_locals(stops: list[Stop]) -> None:
 
 def statement_of(stop: Stop) -> ast.stmt | None:
     """The innermost statement that was running, of several on a line from Python 3.11; None where its source is not to be had."""
-    block, found = _module_of(stop.filename), None
+    block, found = syntax_tree(stop.filename).body, None
     exact = _exact(stop)
     while True:
         at = next((node for node in block if node.lineno <= stop.line <= _end_of(node) and (exact is None or _holds(node, exact))), None)
@@ -101,7 +101,7 @@ def _in_running_order(statement: ast.AST) -> Iterator[ast.expr]:
 def earlier_statements(stop: Stop) -> Iterator[ast.stmt]:
     """What ran before the stopped line without a branch between, in the same function: the nearest first."""
     found: list[ast.stmt] = []
-    block = _module_of(stop.filename)
+    block = syntax_tree(stop.filename).body
     while block:
         at = next((i for i, node in enumerate(block) if node.lineno <= stop.line <= _end_of(node)), None)
         if at is None:
@@ -126,7 +126,7 @@ def _straight(statement: ast.stmt) -> Iterator[ast.stmt]:
 def contexts_around(stop: Stop, line: int) -> list[ast.expr]:
     """The expressions of the ``with`` statements that a line of the stopped function stands in, the outermost first."""
     found: list[ast.expr] = []
-    block = _module_of(stop.filename)
+    block = syntax_tree(stop.filename).body
     while True:
         statement = next((node for node in block if node.lineno <= line <= _end_of(node)), None)
         if statement is None:
@@ -150,15 +150,3 @@ def _blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 def _end_of(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
-
-
-def _module_of(filename: str) -> list[ast.stmt]:
-    return _parsed("".join(linecache.getlines(filename)))
-
-
-@functools.lru_cache(maxsize=8)
-def _parsed(text: str) -> list[ast.stmt]:
-    try:
-        return ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return []

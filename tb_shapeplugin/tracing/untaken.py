@@ -4,9 +4,10 @@ import ast
 import linecache
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from types import CodeType
 from typing import TypeAlias
+
+from tb_shapeplugin.tracing.syntax import syntax_tree
 
 _LONGEST_CODE = 200
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -55,17 +56,8 @@ def _spans(code: CodeType) -> Iterator[Span | None]:
         yield ((line, column), (end_line, end_column)) if known else None
 
 
-@lru_cache(maxsize=256)
-def _tree(filename: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
 def _function(code: CodeType) -> Function | None:
-    tree = _tree(code.co_filename)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in ast.walk(syntax_tree(code.co_filename)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if first == code.co_firstlineno:

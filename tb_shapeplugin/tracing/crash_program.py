@@ -23,7 +23,7 @@ _MOST_STEPS = 12  # statements before the failing one
 _CONTEXTS = (torch.autocast, torch.no_grad, torch.enable_grad, torch.inference_mode, torch.set_grad_enabled)
 
 
-class Replay:
+class Fragment:
     """The program as a callable: its keyword arguments are what its names hold. The code is in the user's files, line by line."""
 
     __slots__ = ("__name__", "_callables", "_codes")
@@ -40,7 +40,7 @@ class Replay:
             exec(code, names)
         return names.get(_RESULT)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Replay":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Fragment":
         return self
 
 
@@ -57,7 +57,7 @@ class _Definition:
 
 @dataclass
 class Program:
-    """Makes a Replay of one expression in the innermost of some frames.
+    """Makes a Fragment of one expression in the innermost of some frames.
 
     Args:
         stops: the user's frames, the outermost first.
@@ -104,7 +104,7 @@ class Program:
         values = dict(self._names.values)
         if any(isinstance(value, torch.optim.Optimizer) for value in values.values()):
             values.setdefault("model", self.model)  # so that its parameters are the same ones, gradients and all
-        return Subject(name, Replay(function_of(self.stops[depth]), steps, self._names.callables), (), values)
+        return Subject(name, Fragment(function_of(self.stops[depth]), steps, self._names.callables), (), values)
 
     def _call_the_model(self) -> None:
         """What called the model last comes before, too, also where nobody can tell what became of its output."""
