@@ -13,21 +13,9 @@ from torch.nn.utils.parametrizations import weight_norm
 from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.record.finding import Finding
 from tests.tracing.runs import run
+from tests.zoo.failing import Forward
 
 X = torch.ones(2, 7, 10)
-
-
-class Net(nn.Module):
-    """Runs a function of itself and its inputs; its children come by name."""
-
-    def __init__(self, function: Callable[..., Any], **children: nn.Module) -> None:
-        super().__init__()
-        self.function = function
-        for name, child in children.items():
-            self.add_module(name, child)
-
-    def forward(self, *args: torch.Tensor) -> Any:
-        return self.function(self, *args)
 
 
 def found(model: nn.Module, *args: torch.Tensor) -> tuple[Finding, ...]:
@@ -53,9 +41,9 @@ def _on_one_line(self: Any, x: torch.Tensor) -> Any:
     return self.q(x) + self.k(x) + self.v(x)
 
 
-def heads(function: Callable[..., Any]) -> Net:
+def heads(function: Callable[..., Any]) -> Forward:
     """A projection that gives 48 to three layers that take 64."""
-    return Net(function, project=nn.Linear(10, 48), **{name: nn.Linear(64, 64) for name in "qkv"})
+    return Forward(function, project=nn.Linear(10, 48), **{name: nn.Linear(64, 64) for name in "qkv"})
 
 
 @pytest.mark.parametrize("function", [_on_three_lines, _on_one_line])
@@ -73,7 +61,7 @@ def test_a_shared_layer_that_is_called_in_two_places_is_one_finding() -> None:
         left = self.encoder(x)
         return left + self.encoder(x * 2)
 
-    (finding,) = found(Net(function, encoder=nn.Linear(12, 4)))
+    (finding,) = found(Forward(function, encoder=nn.Linear(12, 4)))
     assert [(place.module, place.call) for place in finding.places] == [("encoder", 1), ("encoder", 2)]
 
 
@@ -105,7 +93,7 @@ def _other_operands(self: Any, x: torch.Tensor, y: torch.Tensor) -> Any:
 
 def test_two_layers_in_one_statement_with_other_inputs_are_two_findings() -> None:
     """The numbers are the same, but who gave them isn't."""
-    model = Net(_other_operands, a=nn.Linear(12, 4), b=nn.Linear(12, 4))
+    model = Forward(_other_operands, a=nn.Linear(12, 4), b=nn.Linear(12, 4))
     assert [places for _, places in causes(model, X, X + 1)] == [["a"], ["b"]]
 
 
@@ -116,7 +104,7 @@ def test_two_products_in_one_statement_are_two_findings() -> None:
     def function(self: Any, q: torch.Tensor, k: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> Any:
         return (q @ k) + (u @ v)
 
-    told = found(Net(function), *(torch.ones(3, 8) for _ in range(4)))
+    told = found(Forward(function), *(torch.ones(3, 8) for _ in range(4)))
     assert [(finding.kind, finding.caused_by) for finding in told] == [("matmul_dims", None), ("matmul_dims", None)]
     assert told[0].op_index != told[1].op_index
 
@@ -132,7 +120,7 @@ def test_a_helper_that_is_called_from_several_lines_is_one_finding() -> None:
         second = product(x + 1)
         return first + second
 
-    (finding,) = found(Net(function), torch.ones(3, 8))
+    (finding,) = found(Forward(function), torch.ones(3, 8))
     assert len(finding.places) == 2
 
 
@@ -175,7 +163,7 @@ def test_equal_sides_name_both_makers() -> None:
     def function(self: Any, x: torch.Tensor) -> Any:
         return x + self.narrow(x)
 
-    (finding,) = found(Net(function, narrow=nn.Linear(10, 6)))
+    (finding,) = found(Forward(function, narrow=nn.Linear(10, 6)))
     (reading,) = finding.readings
     assert "narrow could give 10" in reading or "narrow 10" in reading
     assert "6" in reading
@@ -227,7 +215,7 @@ def test_several_layers_that_refuse_one_dtype_follow_from_the_first() -> None:
         left = self.left(x)
         return left + self.right(x).sum(-1, keepdim=True)
 
-    first, *others = found(Net(function, left=nn.Linear(10, 4), right=nn.Linear(10, 3)), X.double())
+    first, *others = found(Forward(function, left=nn.Linear(10, 4), right=nn.Linear(10, 3)), X.double())
     assert (first.kind, first.caused_by) == ("dtype", None)
     assert [finding.caused_by is first for finding in others] == [True] * len(others)
 

@@ -15,21 +15,9 @@ from tb_shapeplugin.tracing.execution import Options, examine
 from tb_shapeplugin.tracing.passes.readings import diagnose
 from tb_shapeplugin.tracing.subject import Subject
 from tests.tracing.runs import built, run
+from tests.zoo.failing import Forward
 
 X = torch.ones(2, 5, 64)
-
-
-class Net(nn.Module):
-    """Runs a function of itself and its input; its children come by name."""
-
-    def __init__(self, function: Callable[..., Any], **children: nn.Module) -> None:
-        super().__init__()
-        self.function = function
-        for name, child in children.items():
-            self.add_module(name, child)
-
-    def forward(self, *args: torch.Tensor) -> Any:
-        return self.function(self, *args)
 
 
 def failing(trace: Trace) -> list[str]:
@@ -60,24 +48,24 @@ def _twice_normed(self: Any, x: torch.Tensor) -> Any:
     return self.fc(self.left(x) + self.right(x))
 
 
-def block(norm: int, wide: int) -> Net:
+def block(norm: int, wide: int) -> Forward:
     """x + fc(norm(x)), the stream 64 wide."""
-    return Net(lambda self, x: x + self.fc(self.norm(x)), norm=nn.LayerNorm(norm), fc=nn.Linear(wide, 64))
+    return Forward(lambda self, x: x + self.fc(self.norm(x)), norm=nn.LayerNorm(norm), fc=nn.Linear(wide, 64))
 
 
 FEWEST: dict[str, tuple[Callable[[], nn.Module], list[str], int]] = {
     "the norm alone is wrong: what comes behind takes the stream's width": (
-        lambda: Net(_chain, norm=nn.LayerNorm(128), fc=nn.Linear(64, 4)),
+        lambda: Forward(_chain, norm=nn.LayerNorm(128), fc=nn.Linear(64, 4)),
         ["norm"],
         2,
     ),
     "norm and layer agree against the stream: one cause, not two": (
-        lambda: Net(_chain, norm=nn.LayerNorm(128), fc=nn.Linear(128, 4)),
+        lambda: Forward(_chain, norm=nn.LayerNorm(128), fc=nn.Linear(128, 4)),
         ["norm"],
         2,
     ),
     "two norms that are added agree with the layer behind: no single change of reading is a gain": (
-        lambda: Net(_twice_normed, left=nn.LayerNorm(128), right=nn.LayerNorm(128), fc=nn.Linear(128, 4)),
+        lambda: Forward(_twice_normed, left=nn.LayerNorm(128), right=nn.LayerNorm(128), fc=nn.Linear(128, 4)),
         ["left", "right"],
         12,
     ),
@@ -125,7 +113,7 @@ def test_what_vanishes_in_another_reading_is_a_consequence_of_what_is_read_diffe
         both = self.left(x) + self.right(x)
         return self.narrow(both) + self.broad(both)
 
-    model = Net(function, left=nn.Linear(64, 48), right=nn.Linear(64, 32), narrow=nn.Linear(48, 4), broad=nn.Linear(32, 4))
+    model = Forward(function, left=nn.Linear(64, 48), right=nn.Linear(64, 32), narrow=nn.Linear(48, 4), broad=nn.Linear(32, 4))
     trace = run(model, (X,))
     assert failing(trace) == ["add"]
     (consequence,) = (failure for failure in trace.failures if failure.caused_by >= 0)
@@ -138,7 +126,7 @@ def test_a_second_fault_behind_a_guess_stands_by_itself() -> None:
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.head(self.left(x) + self.right(x))
 
-    model = Net(function, left=nn.Linear(64, 48), right=nn.Linear(64, 32), head=nn.Linear(20, 4))
+    model = Forward(function, left=nn.Linear(64, 48), right=nn.Linear(64, 32), head=nn.Linear(20, 4))
     assert failing(run(model, (X,))) == ["add", "head"]
 
 
@@ -150,7 +138,7 @@ def test_an_unpacking_that_only_a_guess_leads_to_is_no_cause() -> None:
         batch, length, width = y.shape
         return self.fc(y.reshape(batch * length, width))
 
-    trace = run(Net(function, fc=nn.Linear(64, 4)), (X,))
+    trace = run(Forward(function, fc=nn.Linear(64, 4)), (X,))
     assert failing(trace) == ["add"]
 
 
@@ -169,7 +157,7 @@ def test_a_batch_that_a_block_misses_is_added_to_go_on() -> None:
         batch, _channels, _height, _width = x.shape
         return self.conv(x).reshape(batch, 8, -1)
 
-    model = nn.Sequential(Net(unpacks, conv=nn.Conv2d(3, 8, 1)), nn.Linear(25, 4), nn.Linear(5, 2))
+    model = nn.Sequential(Forward(unpacks, conv=nn.Conv2d(3, 8, 1)), nn.Linear(25, 4), nn.Linear(5, 2))
     assert failing(run(model, (torch.ones(3, 5, 5),))) == ["0", "2"]
 
 
@@ -195,7 +183,7 @@ def test_going_on_can_be_left_out() -> None:
 
 def test_what_is_assumed_says_so_in_the_chosen_reading_too() -> None:
     """The stand-in and all that is computed from it are marked, what was there before isn't."""
-    trace = run(Net(_chain, norm=nn.LayerNorm(128), fc=nn.Linear(128, 4)), (X,))
+    trace = run(Forward(_chain, norm=nn.LayerNorm(128), fc=nn.Linear(128, 4)), (X,))
     (failure,) = trace.failures
     stand_in = trace.ops[failure.op].outputs[0]
     assert trace.tensors[stand_in].shape == (2, 5, 128)
@@ -204,7 +192,7 @@ def test_what_is_assumed_says_so_in_the_chosen_reading_too() -> None:
 
 def test_what_if_runs_are_read_as_the_diagnosis_was() -> None:
     """A repaired model has no other failures than the first run had: else no fix of one fault could be told from the others."""
-    model = Net(lambda self, x: self.head(_chain(self, x)), norm=nn.LayerNorm(128), fc=nn.Linear(128, 4), head=nn.Linear(9, 2))
+    model = Forward(lambda self, x: self.head(_chain(self, x)), norm=nn.LayerNorm(128), fc=nn.Linear(128, 4), head=nn.Linear(9, 2))
     examination = examine(Subject("model", model, (X,), {}), Options())
     assert examination.retry is not None
     mended = examination.retry([{"module": "head", "arg": "in_features", "value": 4}])
@@ -221,7 +209,7 @@ def test_the_number_of_runs_is_bounded() -> None:
             x = F.relu(x.reshape(2, 5, 63 + at)) + torch.ones(2, 7, 3 + at)
         return x
 
-    model = Net(function)
+    model = Forward(function)
     asked = [0]
 
     def rerun(going: Any) -> Trace:
@@ -256,7 +244,7 @@ def test_a_comparison_that_fails_gives_truth_values() -> None:
     def function(self: Any, x: torch.Tensor, y: torch.Tensor) -> Any:
         return torch.where(x > y, x, torch.zeros(()))
 
-    trace = run(Net(function), (torch.ones(4, 5), torch.ones(4, 6)))
+    trace = run(Forward(function), (torch.ones(4, 5), torch.ones(4, 6)))
     assert [failure.call.short_name for failure in trace.failures] == ["gt"]
     assert trace.tensors[trace.ops[trace.failures[0].op].outputs[0]].dtype == "bool"
 
@@ -287,7 +275,7 @@ def test_a_module_that_takes_a_wrong_number_of_parts_is_gone_past(kind: type[nn.
         y = self.attention(x)
         return self.head(x + (y[0] if isinstance(y, tuple) else y))
 
-    trace = run(Net(function, attention=kind(), head=nn.Linear(20, 4)), (X,))
+    trace = run(Forward(function, attention=kind(), head=nn.Linear(20, 4)), (X,))
     assert failing(trace) == ["attention", "head"]
 
 
@@ -297,7 +285,7 @@ def test_a_view_with_a_size_too_many_is_read_without_it() -> None:
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.conv(x.reshape(2, 3, 8, 8, 2))
 
-    trace = run(Net(function, conv=nn.Conv2d(3, 4, 3)), (torch.ones(2, 3, 64),))
+    trace = run(Forward(function, conv=nn.Conv2d(3, 4, 3)), (torch.ones(2, 3, 64),))
     assert failing(trace) == ["reshape"]
 
 
@@ -308,7 +296,7 @@ def test_a_view_of_features_that_no_head_divides_is_read_as_stated_too(width: in
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.out(self.q(x).view(2, 5, -1, 8).reshape(2, 5, -1))
 
-    trace = run(Net(function, q=nn.Linear(64, width), out=nn.Linear(16, 4)), (X,))
+    trace = run(Forward(function, q=nn.Linear(64, width), out=nn.Linear(16, 4)), (X,))
     assert failing(trace) == ["view"]
 
 
@@ -319,6 +307,6 @@ def test_a_view_that_states_a_0_by_mistake_is_read_with_some_elements() -> None:
         x = x.view(2, x.shape[1] // 4, 4, 64)
         return self.head(x.reshape(2, x.shape[1], -1, 64).mean(2))
 
-    trace = run(Net(function, head=nn.Linear(64, 3)), (torch.ones(2, 3, 64),))
+    trace = run(Forward(function, head=nn.Linear(64, 3)), (torch.ones(2, 3, 64),))
     assert failing(trace) == ["view"]
     assert all(0 not in tensor.shape for tensor in trace.tensors)
