@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from tb_shapeplugin.record.finding import Finding
-from tests.analyse.test_grouping import Net, found
+from tests.analyse.test_grouping import found
+from tests.zoo.failing import Forward
 
 X = torch.ones(4, 16)
 
@@ -21,7 +22,7 @@ def _named(finding: Finding) -> tuple[str, str]:
     return finding.kind, finding.module or finding.op.rpartition(".")[2]
 
 
-def stream(*layers: nn.Module) -> Net:
+def stream(*layers: nn.Module) -> Forward:
     """Residual layers, one after the other."""
 
     def function(self: Any, x: torch.Tensor) -> Any:
@@ -29,7 +30,7 @@ def stream(*layers: nn.Module) -> Net:
             x = x + layer(x)
         return x
 
-    return Net(function, layers=nn.ModuleList(layers))
+    return Forward(function, layers=nn.ModuleList(layers))
 
 
 def block(norm: int = 16, wide: int = 16) -> nn.Module:
@@ -49,7 +50,7 @@ def test_layers_of_two_kinds_that_lack_the_same_number_are_two_faults() -> None:
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.lstm(x)[0] + self.skip(x)
 
-    model = Net(function, lstm=nn.LSTM(24, 8, batch_first=True), skip=nn.Linear(24, 8))
+    model = Forward(function, lstm=nn.LSTM(24, 8, batch_first=True), skip=nn.Linear(24, 8))
     assert told(model, torch.ones(2, 5, 16)) == [("rnn_input", "lstm"), ("linear_in_features", "skip")]
 
 
@@ -59,13 +60,13 @@ def _mixing(self: Any, x: torch.Tensor) -> Any:
 
 def test_a_layer_that_wants_what_another_one_is_given_follows_from_the_order_of_axes() -> None:
     """20 channels and 16 places stand the wrong way round: the norm, the mixing along the places and the sum meet one fault."""
-    model = Net(_mixing, norm=nn.LayerNorm(20), along=nn.Linear(16, 16))
+    model = Forward(_mixing, norm=nn.LayerNorm(20), along=nn.Linear(16, 16))
     assert told(model, torch.ones(2, 20, 16)) == [("norm_features", "norm")]
 
 
 def test_a_sum_that_differs_in_a_further_dim_has_a_fault_of_its_own() -> None:
     """What mends the order of axes leaves the 32 as it is."""
-    model = Net(_mixing, norm=nn.LayerNorm(20), along=nn.Linear(16, 32))
+    model = Forward(_mixing, norm=nn.LayerNorm(20), along=nn.Linear(16, 32))
     assert told(model, torch.ones(2, 20, 16)) == [("norm_features", "norm"), ("broadcast", "add")]
 
 
@@ -79,7 +80,7 @@ def test_all_parts_of_a_split_that_leaves_a_remainder_are_one_fault() -> None:
         v = v.view(4, -1, 8)
         return q + k + v
 
-    assert told(Net(function), torch.ones(4, 48)) == [("view_numel", "view")]
+    assert told(Forward(function), torch.ones(4, 48)) == [("view_numel", "view")]
 
 
 def test_parts_of_a_split_that_was_stated_are_judged_by_themselves() -> None:
@@ -91,7 +92,7 @@ def test_parts_of_a_split_that_was_stated_are_judged_by_themselves() -> None:
         k = k.view(4, -1, 8)
         return q.sum() + k.sum() + v.sum()
 
-    assert told(Net(function), torch.ones(4, 48)) == [("view_numel", "view"), ("view_numel", "view")]
+    assert told(Forward(function), torch.ones(4, 48)) == [("view_numel", "view"), ("view_numel", "view")]
 
 
 def test_an_empty_batch_is_one_fault_however_often_it_is_viewed() -> None:
@@ -102,7 +103,7 @@ def test_an_empty_batch_is_one_fault_however_often_it_is_viewed() -> None:
         k = self.k(x).view(x.shape[0], 6, -1, 8)
         return self.out((q + k).reshape(x.shape[0], 6, -1))
 
-    first, *others = found(Net(function, q=nn.Linear(16, 16), k=nn.Linear(16, 16), out=nn.Linear(16, 3)), torch.ones(0, 6, 16))
+    first, *others = found(Forward(function, q=nn.Linear(16, 16), k=nn.Linear(16, 16), out=nn.Linear(16, 3)), torch.ones(0, 6, 16))
     assert (first.kind, first.got, first.caused_by) == ("view_numel", {"size": 0}, None)
     assert first.origin is not None
     assert first.origin.op.startswith("input")
@@ -116,7 +117,7 @@ def test_a_rank_that_is_itself_a_guess_is_no_fault_of_who_meets_it() -> None:
         y = x.transpose(1, 2)[..., None] + torch.ones(2, 3, 9)
         return y.permute(0, 2, 1), self.conv(y)
 
-    assert told(Net(function, conv=nn.Conv1d(3, 4, 1)), torch.ones(2, 3, 8)) == [("broadcast", "add")]
+    assert told(Forward(function, conv=nn.Conv1d(3, 4, 1)), torch.ones(2, 3, 8)) == [("broadcast", "add")]
 
 
 def test_what_a_recurrent_layer_gives_is_no_guess() -> None:
@@ -125,7 +126,7 @@ def test_what_a_recurrent_layer_gives_is_no_guess() -> None:
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.head(self.lstm(x)[0][:, -1])
 
-    model = Net(function, lstm=nn.LSTM(6, 8, batch_first=True), head=nn.Linear(48, 3))
+    model = Forward(function, lstm=nn.LSTM(6, 8, batch_first=True), head=nn.Linear(48, 3))
     assert told(model, torch.ones(4, 7, 12)) == [("rnn_input", "lstm"), ("linear_in_features", "head")]
 
 
@@ -137,7 +138,7 @@ def test_a_padding_mask_of_another_length_is_one_fault(training: bool) -> None:
         return self.encoder(x, src_key_padding_mask=mask)
 
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
-    model = Net(function, encoder=encoder).train(training)
+    model = Forward(function, encoder=encoder).train(training)
     assert [kind for kind, _ in told(model, torch.ones(2, 5, 16), torch.zeros(2, 6, dtype=torch.bool))] == ["mask_shape"]
 
 
@@ -148,7 +149,7 @@ def test_a_state_of_one_tensor_is_one_fault_of_the_recurrent_layer(layers: int) 
     def function(self: Any, x: torch.Tensor, state: torch.Tensor) -> Any:
         return self.lstm(x, state)[0]
 
-    model = Net(function, lstm=nn.LSTM(6, 8, layers, batch_first=True))
+    model = Forward(function, lstm=nn.LSTM(6, 8, layers, batch_first=True))
     assert told(model, torch.ones(4, 7, 6), torch.zeros(layers, 4, 8)) == [("rnn_state", "lstm")]
 
 
@@ -160,13 +161,13 @@ def _graph(self: Any, nodes: torch.Tensor) -> Any:
 
 def test_what_is_joined_of_a_wrong_number_follows_from_it() -> None:
     """Nodes of 7 where 6 are wanted: the sum of messages meets 7 and 6, the update gets 14 = 7 + 7 where 12 = 6 + 6 are wanted."""
-    model = Net(_graph, message=nn.Linear(6, 6), update=nn.Linear(12, 3))
+    model = Forward(_graph, message=nn.Linear(6, 6), update=nn.Linear(12, 3))
     assert told(model, torch.ones(4, 7)) == [("linear_in_features", "message")]
 
 
 def test_what_is_joined_stands_by_itself_where_the_right_number_would_not_do() -> None:
     """13 are wanted, and 6 + 6 are no 13."""
-    model = Net(_graph, message=nn.Linear(6, 6), update=nn.Linear(13, 3))
+    model = Forward(_graph, message=nn.Linear(6, 6), update=nn.Linear(13, 3))
     assert told(model, torch.ones(4, 7)) == [("linear_in_features", "message"), ("linear_in_features", "update")]
 
 
@@ -176,7 +177,7 @@ def test_what_is_flattened_of_a_wrong_number_follows_from_it() -> None:
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.head(self.norm(self.conv(x)).flatten(1))
 
-    model = Net(function, conv=nn.Conv2d(3, 8, 3), norm=nn.BatchNorm2d(16), head=nn.Linear(64, 3))
+    model = Forward(function, conv=nn.Conv2d(3, 8, 3), norm=nn.BatchNorm2d(16), head=nn.Linear(64, 3))
     assert told(model, torch.ones(2, 3, 4, 4)) == [("norm_features", "norm")]
 
 
@@ -186,7 +187,7 @@ def test_what_is_joined_of_the_size_that_a_cell_gives_in_place_of_its_states_fol
     def function(self: Any, x: torch.Tensor, state: torch.Tensor) -> Any:
         return self.head(torch.cat([self.cell(x, state), state], dim=1))
 
-    model = Net(function, cell=nn.GRUCell(6, 17), head=nn.Linear(32, 3))
+    model = Forward(function, cell=nn.GRUCell(6, 17), head=nn.Linear(32, 3))
     assert told(model, torch.ones(4, 6), torch.ones(4, 16)) == [("rnn_state", "cell")]
 
 
@@ -204,5 +205,5 @@ def test_a_layer_behind_a_module_that_takes_a_wrong_number_of_parts_stands_by_it
     def function(self: Any, x: torch.Tensor) -> Any:
         return self.head(x + self.attention(x))
 
-    model = Net(function, attention=Attention(), head=nn.Linear(20, 3))
+    model = Forward(function, attention=Attention(), head=nn.Linear(20, 3))
     assert told(model, X) == [("rank", "attention"), ("linear_in_features", "head")]
