@@ -52,10 +52,11 @@ def groups(trace: Trace, told: Sequence[Told]) -> tuple[Group, ...]:
     known = [_Known(item, site, *_sides(trace, item)) for item, site in zip(told, sites(trace), strict=True)]
     causes = [item.told.failure.caused_by for item in known]
     for number, item in enumerate(known):
-        if causes[number] < 0:
+        earlier = [at for at in range(number) if causes[at] < 0]
+        if causes[number] < 0 and not any(item.is_the_fault_of(known[at]) for at in earlier):
             causes[number] = item.guess(trace, known)
         if causes[number] < 0:
-            causes[number] = next((at for at, earlier in enumerate(known[:number]) if causes[at] < 0 and item.follows(earlier, trace)), -1)
+            causes[number] = next((at for at in earlier if item.follows(known[at], trace)), -1)
     members: dict[int, list[int]] = {}
     leader: dict[_Key, int] = {}
     for number, item in enumerate(known):
@@ -99,6 +100,10 @@ class _Known:
             yield "layer", self.site.module, *self._parameters(), numbers
             if self.got is not None:
                 yield "number", self.got.maker, numbers
+
+    def is_the_fault_of(self, earlier: "_Known") -> bool:
+        """Is it the same call, off by the same numbers, that failed before by itself?"""
+        return self.kind() == earlier.kind() and next(self.alike()) == next(earlier.alike())
 
     @property
     def is_of_layer(self) -> bool:

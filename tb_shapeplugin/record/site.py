@@ -51,6 +51,10 @@ class Passing:
         """That call has come."""
         self._came[call, module] += 1
 
+    def taken_back(self, call: Statement, module: str) -> None:
+        """That call is as though it had never come."""
+        self._came[call, module] -= 1
+
 
 def sites(trace: Trace) -> tuple[Site, ...]:
     """The site of each failure of the trace, in the order of its failures.

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from tb_shapeplugin.tracing.bookmarks import Undo
 from tb_shapeplugin.tracing.compat import is_missing, op_name
 from tb_shapeplugin.tracing.inputs import bound_names
 from tb_shapeplugin.tracing.modules import ModuleBook
@@ -241,7 +242,19 @@ class ChangedCalls(TorchFunctionMode):
         self._changes = [change for change in changes if "call" in change]
         self._modules = modules
         self._seen: dict[tuple[str, str], int] = {}
+        self._came: list[tuple[str, str]] = []
         self._hit: set[int] = set()
+
+    def bookmark(self) -> Undo:
+        """What takes back the count of the calls that come from here on."""
+        size = len(self._came)
+
+        def undo() -> None:
+            for where in self._came[size:]:
+                self._seen[where] -= 1
+            del self._came[size:]
+
+        return undo
 
     @property
     def all_came(self) -> bool:
@@ -253,6 +266,7 @@ class ChangedCalls(TorchFunctionMode):
         path = "" if self._flat else self._modules.path(self._modules.current_module)
         where = (path, op_name(func).rpartition(".")[2])
         index = self._seen[where] = self._seen.get(where, -1) + 1
+        self._came.append(where)
         for number, change in enumerate(self._changes):
             if (change["module"], change["call"]) == where and change.get("index", 0) == index:
                 self._hit.add(number)

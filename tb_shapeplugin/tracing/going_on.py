@@ -4,10 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from torch import nn
-
 from tb_shapeplugin.record.site import Site
-from tb_shapeplugin.record.values import OpCall
+from tb_shapeplugin.record.values import OpCall, Operand
 
 
 @dataclass
@@ -25,22 +23,47 @@ class RaisedOp:
     output: Any = None  # what that kernel gave
 
 
+@dataclass(frozen=True)
+class MadeInside:
+    """An operand of what failed that an op of the same call gave: the how-manieth op, which of its outputs."""
+
+    operand: Operand
+    op: int
+    position: int
+
+
 @dataclass
 class RaisedModule:
-    """A module whose own Python code raised."""
+    """A module, or plain function, whose own Python code raised."""
 
     run: Callable[..., Any]
-    module: nn.Module
+    module: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     error: Exception
     site: Site | None  # None where nothing is written down
     is_root: bool
+    call: OpCall | None = None  # what failed, where that is its own code's; then it may be called once more
+    made: tuple[MadeInside, ...] = ()
+
+
+@dataclass(frozen=True)
+class Again:
+    """How a module whose own code raised is called once more.
+
+    With other arguments, or with another tensor from one op on: then ``op`` is that op, counted from the call's first, and
+    ``position`` which of its outputs.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    op: int = -1
+    position: int = 0
 
 
 @dataclass
 class GoneOn:
-    """What stands in for the output of something that raised."""
+    """What stands in for the output of something that raised; with ``again`` for what it was given."""
 
     output: Any
     shapes: tuple[tuple[int, ...], ...]
@@ -48,6 +71,7 @@ class GoneOn:
     certain: bool = True  # its shape doesn't depend on a guess
     said: Exception | None = None  # what eager raises for the call, where a shape-level kernel raised in its place
     ends: bool = False  # nothing plausible stands in: the run ends here
+    again: Again | None = None
 
 
 class Recovery(Protocol):

@@ -14,6 +14,7 @@ from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.record.trace import CallFact, ModuleFact, Outcome
 from tb_shapeplugin.record.values import TensorKind
 from tb_shapeplugin.tracing.arguments import leaves, tensors_in
+from tb_shapeplugin.tracing.bookmarks import Undo
 from tb_shapeplugin.tracing.compat import is_lazy, original_of, unwrapped
 from tb_shapeplugin.tracing.source import is_users_file
 from tb_shapeplugin.tracing.tensors import TensorBook
@@ -177,6 +178,27 @@ class ModuleBook:
         open_call.outputs = tuple(self._book.id_of(tensor) for tensor in tensors_in(output))
         while self.stack and self.stack.pop() != call:
             pass
+
+    def bookmark(self) -> Undo:
+        """What takes back all calls that begin from here on, and the modules that only came up in them."""
+        calls, nodes, depth, known = len(self.calls), len(self._nodes), len(self.stack), len(self._book.facts)
+
+        def undo() -> None:
+            for call in self.calls[calls:]:
+                self._numbers[call.module] -= 1
+            del self.calls[calls:], self.stack[depth:]
+            if len(self._nodes) > nodes:
+                self._forget(nodes, known)
+
+        return undo
+
+    def _forget(self, nodes: int, tensors: int) -> None:
+        """Forgets the modules from that number on, and the tensors that came with them."""
+        del self._nodes[nodes:]
+        self._by_id = {key: index for key, index in self._by_id.items() if index < nodes}
+        self._wrapped = {index for index in self._wrapped if index < nodes}
+        self._tensors = {index: held for index, held in self._tensors.items() if index < nodes}
+        self._owners = {index: names for index, names in self._owners.items() if index < tensors}
 
     def call_facts(self, end_op: int, unfinished: Outcome = "failed") -> tuple[CallFact, ...]:
         """Every call; one still open ended with the run, in the way that ``unfinished`` says."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from tb_shapeplugin.record.trace import ValueFact, ValueOrigin
 from tb_shapeplugin.tracing.arguments import tensors_in
+from tb_shapeplugin.tracing.bookmarks import Undo
 from tb_shapeplugin.tracing.tensors import TensorBook
 
 # Functions that read memory before any aten op is met.
@@ -22,6 +23,17 @@ class Reads:
         self._tensors = tensors
         self._random: set[int] = set()
         self._assumed: set[int] = set()
+
+    def bookmark(self) -> Undo:
+        """What takes back all notes from here on."""
+        size, known = len(self.facts), len(self._tensors.facts)
+
+        def undo() -> None:
+            del self.facts[size:]
+            self._random = {index for index in self._random if index < known}
+            self._assumed = {index for index in self._assumed if index < known}
+
+        return undo
 
     def stood_in(self, outputs: Sequence[int]) -> None:
         """Those tensors stand in for the outputs of a call that failed: nobody knows what they would hold."""

@@ -1,34 +1,29 @@
 """Function-level calls as the user wrote them, aten ops as their children, module calls around them."""
 
-import contextlib
-import functools
 import sys
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from tb_shapeplugin.base.faults import Faults
-from tb_shapeplugin.record.site import Passing, Site, statement
+from tb_shapeplugin.record.site import Passing, Site, Statement, statement
 from tb_shapeplugin.record.trace import ChildFact, Failure, OpFact, SignatureFact
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import named_arguments, op_call, signature_of, tensors_in
-from tb_shapeplugin.tracing.aten_ops import AtenOp, aten_op
+from tb_shapeplugin.tracing.aten_children import child_of
+from tb_shapeplugin.tracing.bookmarks import Undo
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.compat import (
-    FakeTensor,
-    TorchDispatchMode,
     calling_frame,
-    device_of,
     is_value_read,
     op_name,
     torch_internal,
-    written_operands,
 )
 from tb_shapeplugin.tracing.eager import Answer, ask_eager
 from tb_shapeplugin.tracing.going_on import GoneOn, RaisedOp, Recovery, Withheld
@@ -37,9 +32,9 @@ from tb_shapeplugin.tracing.hidden_fakes import sets_own_data
 from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.opaque import NATIVE, NativeCall, Scripted, place_of
 from tb_shapeplugin.tracing.reads import Reads, reads_memory
-from tb_shapeplugin.tracing.source import SourceBook, is_torchs_file, is_users_file
-from tb_shapeplugin.tracing.tensors import TensorBook, dtype_name, shape_of
-from tb_shapeplugin.tracing.values import trying
+from tb_shapeplugin.tracing.source import SourceBook, is_torchs_file
+from tb_shapeplugin.tracing.substitution import substituted
+from tb_shapeplugin.tracing.tensors import TensorBook
 
 
 @dataclass
@@ -53,6 +48,16 @@ class OpenOp:
     signature: Any = None  # of its arguments, where it is known
     reads_before: int = 0  # calls that had run on real values when it began
     written: set[int] = field(default_factory=set)  # ids of tensors that its aten ops wrote to
+
+
+@dataclass(frozen=True)
+class BroughtForward:
+    """A failure that is written down again right behind the op whose output led to it."""
+
+    after: int  # index of that op
+    failure: Failure
+    op: OpFact
+    gone_on: GoneOn
 
 
 class Recorder(TorchFunctionMode):
@@ -84,8 +89,23 @@ class Recorder(TorchFunctionMode):
         self._passed = 0  # ops that are counted in there
         self.running: OpenOp | None = None
         self._native: NativeCall | None = None
+        self._brought_forward: BroughtForward | None = None
         self.reads = Reads(tensors)
         self._arguments: dict[Any, tuple[tuple[str, str], ...]] = {}  # by name and signature
+
+    def bookmark(self) -> Undo:
+        """What takes back all ops and failures that are written down from here on."""
+        ops, failures, error, last_site = len(self.ops), len(self.failures), self.error, self.last_site
+
+        def undo() -> None:
+            for op in self.ops[ops : self._passed]:
+                self._passing.taken_back(*self._place(op))
+            self._passed = min(self._passed, ops)
+            del self.ops[ops:], self.failures[failures:]
+            self.error, self.last_site = error, last_site
+            self._withheld = self._native = self._brought_forward = None
+
+        return undo
 
     def stop(self, fault: Exception) -> None:
         """A fault of ours: it is noted, and the run goes on unwritten."""
@@ -134,7 +154,7 @@ class Recorder(TorchFunctionMode):
                 running.signature = signature_of(args, kwargs, self.tensors)
                 refused = self.checks.refusal(running.name, func, args, kwargs, self.tensors, running.signature)
             if refused is None and not self.stopped:
-                self._note(func, args, kwargs, result, running, caller)
+                result = self._replaced(self._note(func, args, kwargs, result, running, caller), result)
         except Exception as fault:
             self.stop(fault)
             return result
@@ -153,10 +173,12 @@ class Recorder(TorchFunctionMode):
             self.stop(fault)
         raise error
 
-    def _note(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, running: OpenOp, frame: FrameType) -> None:
+    def _note(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, running: OpenOp, frame: FrameType) -> int:
+        """Gives the op's index; -1 for a call that is none."""
         op = self._write(func, args, kwargs, result, running, frame)
         if running.read or (self.checks is not None and self.checks.values.reads > running.reads_before):
             self.note_read(func, args, kwargs, result, op, frame)
+        return op
 
     def note_read(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, op: int, frame: FrameType) -> None:
         """Writes down that contents were needed: by that op, by Python where it is -1."""
@@ -334,10 +356,13 @@ class Recorder(TorchFunctionMode):
     def site(self, op: str, source: int) -> Site:
         """The site of a call of that op that comes now."""
         for passed in self.ops[self._passed :]:
-            module = self.modules.path(self.modules.calls[passed.call].module) if passed.call >= 0 else ""
-            self._passing.came(statement(passed.name, self.sources.fact(passed.source)), module)
+            self._passing.came(*self._place(passed))
         self._passed = len(self.ops)
         return self._passing.site(statement(op, self.sources.fact(source)), self.modules.path(self.modules.current_module))
+
+    def _place(self, op: OpFact) -> tuple[Statement, str]:
+        module = self.modules.path(self.modules.calls[op.call].module) if op.call >= 0 else ""
+        return statement(op.name, self.sources.fact(op.source)), module
 
     def withholds(self, error: Exception, frame: FrameType | None, site: Site, write_down: Callable[[], None]) -> bool:
         """May a handler of the user catch what was raised below that frame? Then it is written down only once it came through."""
@@ -372,6 +397,42 @@ class Recorder(TorchFunctionMode):
             if self.recovery is not None:
                 self.recovery.escaped.add(withheld.site)
 
+    def last_failure(self) -> tuple[Failure, OpFact]:
+        """The failure written down last, and its op."""
+        return self.failures[-1], self.ops[self.failures[-1].op]
+
+    def bring_forward(self, failure: Failure, op: OpFact, gone_on: GoneOn) -> None:
+        """Writes down, before what comes now, a failure that has been taken back: from here on other tensors stand in.
+
+        They do so from the op on that ``gone_on`` counts, where it counts to one.
+        """
+        if gone_on.again is not None and gone_on.again.op >= 0:
+            self._brought_forward = BroughtForward(len(self.ops) + gone_on.again.op, failure, op, gone_on)
+        else:
+            self._put_forward(failure, op, gone_on)
+
+    def _put_forward(self, failure: Failure, op: OpFact, gone_on: GoneOn) -> None:
+        known, number, at = len(self.tensors.facts), len(self.failures), len(self.ops)
+        inputs = tuple(index for index in op.inputs if index < known)
+        depends = frozenset(earlier for earlier in failure.depends_on if earlier < number)
+        outputs = tuple(self._output_id(tensor, True) for tensor in tensors_in(gone_on.output))
+        self.failures.append(
+            replace(failure, op=at, assumed=gone_on.shapes, alternatives=gone_on.alternatives, depends_on=tuple(sorted(depends)))
+        )
+        self.ops.append(replace(op, inputs=inputs, outputs=outputs, assumed=number > 0))
+        self.reads.stood_in(outputs)
+        self.tensors.depends.update(dict.fromkeys(outputs, depends | {number}))
+
+    def _replaced(self, op: int, result: Any) -> Any:
+        """What an op gave, or what stands in for it where it led to a failure that has been brought forward."""
+        forward = self._brought_forward
+        if forward is None or forward.after != op or forward.gone_on.again is None:
+            return result
+        self._brought_forward = None
+        self._put_forward(forward.failure, forward.op, forward.gone_on)
+        given = tensors_in(result)[forward.gone_on.again.position]
+        return substituted(result, {id(given): forward.gone_on.output})
+
     def stand_in(self, gone_on: GoneOn) -> None:
         """What a module gave in place of its output belongs to the failure written down last inside it."""
         failure = self.failures[-1]
@@ -387,80 +448,3 @@ def _is_of_a_module(func: Any, frame: FrameType) -> bool:
     """Does one of torch's modules take its argument apart? What fails is the module: it was given something else than it takes."""
     of_a_module = isinstance(frame.f_locals.get("self"), nn.Module) and is_torchs_file(frame.f_code.co_filename)
     return of_a_module and getattr(func, "__name__", "") == "__getitem__"
-
-
-class SendsToRanks(Protocol):
-    """Runs the collectives of a run."""
-
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
-        """What the call gives."""
-
-
-class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
-    """Gathers the aten ops below the running op; ``before`` is told first of each one that writes to operands or draws."""
-
-    def __init__(
-        self,
-        recorder: Recorder,
-        before: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None] | None = None,
-        collectives: SendsToRanks | None = None,
-    ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._recorder = recorder
-        self._before = before
-        self._collectives = collectives
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """Nothing of ours may raise here: below some of these calls torch can only end the process."""
-        kwargs = kwargs or {}
-        recorder, op = self._recorder, None
-        try:
-            op = aten_op(func)
-            if op.asks_device:
-                return device_of(args[0])
-            if self._before is not None:
-                self._before(func, args, kwargs)
-        except Exception as fault:
-            recorder.stop(fault)
-            self._once_more(func, args, kwargs)
-        if op is not None and op.collective and self._collectives is not None:
-            return self._collectives.run(func, args, kwargs, sys._getframe(1))
-        result = func(*args, **kwargs)
-        if op is not None and not recorder.stopped and not trying():
-            try:
-                self._gather(op, func, args, kwargs, result, sys._getframe(1))
-            except Exception as fault:
-                recorder.stop(fault)
-        return result
-
-    def _once_more(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """What is about to be written to has to be kept, also after a fault."""
-        with contextlib.suppress(Exception):
-            if self._before is not None:
-                self._before(func, args, kwargs)
-
-    def _gather(self, op: AtenOp, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any, frame: FrameType) -> None:
-        running = self._recorder.running
-        if running is not None:
-            running.drew, running.read = running.drew or op.draws, running.read or op.reads
-            if op.writes:
-                running.written.update(map(id, written_operands(func, args, kwargs)))
-            if not op.noise or running.name.endswith("detach"):
-                running.children.append(child_of(func, result))
-        elif op.reads:  # fakes have a tolist of their own, which no function mode hears of
-            self._recorder.note_read(func, args, kwargs, result, -1, frame)
-        elif not op.noise and is_users_file(frame.f_code.co_filename):
-            self._recorder.native(func, args, kwargs, result, frame)
-
-
-def child_of(func: Any, result: Any) -> ChildFact:
-    """An aten op as an op's child."""
-    name = aten_op(func).name
-    if type(result) in (torch.Tensor, FakeTensor) and not result.is_nested:
-        return _child_of_one(name, result.shape, result.dtype)
-    return ChildFact(name, tuple((shape_of(t), dtype_name(t.dtype)) for t in tensors_in(result)))
-
-
-@functools.lru_cache(maxsize=10_000)
-def _child_of_one(name: str, shape: torch.Size, dtype: torch.dtype) -> ChildFact:
-    return ChildFact(name, ((tuple(map(int, shape)), dtype_name(dtype)),))

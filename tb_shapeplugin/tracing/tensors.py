@@ -10,6 +10,7 @@ from torch import nn
 
 from tb_shapeplugin.record.trace import TensorFact
 from tb_shapeplugin.record.values import TensorKind
+from tb_shapeplugin.tracing.bookmarks import Undo
 from tb_shapeplugin.tracing.compat import device_of, is_lazy, no_function_modes, storage_of
 
 
@@ -42,6 +43,7 @@ class TensorBook:
         self.depends: dict[int, frozenset[int]] = {}  # tensor id -> failures whose assumed outputs it comes from
         self.name_of: Callable[[torch.Tensor], str] = lambda _: ""  # names what comes up while a model runs
         self._ids: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._earlier: list[tuple[int, int, tuple[weakref.ref[Any], int]]] = []  # a new id, of whom, and the one that it had
         self._storages: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._storage_count = 0
 
@@ -71,8 +73,25 @@ class TensorBook:
         index = len(self.facts)
         with no_function_modes():  # reading dtype and device is a call that the recorder would ask about here
             self.facts.append(self._fact(tensor, kind, producer, name, assumed))
+        before = self._ids.get(id(tensor))
+        if before is not None and before[0]() is tensor:
+            self._earlier.append((index, id(tensor), before))
         self._ids[id(tensor)] = (weakref.ref(tensor), index)
         return index
+
+    def bookmark(self) -> Undo:
+        """What takes back all ids that are given from here on."""
+        size = len(self.facts)
+
+        def undo() -> None:
+            del self.facts[size:]
+            while self._earlier and self._earlier[-1][0] >= size:
+                _, key, entry = self._earlier.pop()
+                self._ids[key] = entry
+            self._ids = {key: entry for key, entry in self._ids.items() if entry[1] < size}
+            self.depends = {index: numbers for index, numbers in self.depends.items() if index < size}
+
+        return undo
 
     def _fact(self, tensor: torch.Tensor, kind: TensorKind, producer: int, name: str, assumed: bool) -> TensorFact:
         lazy = is_lazy(tensor)

@@ -16,6 +16,8 @@ from tb_shapeplugin.record.site import Site
 from tb_shapeplugin.record.trace import Endpoint, Execution, Outcome, TensorFact, Trace
 from tb_shapeplugin.record.values import OpCall
 from tb_shapeplugin.tracing.arguments import leaves
+from tb_shapeplugin.tracing.aten_recorder import AtenRecorder
+from tb_shapeplugin.tracing.bookmarks import Book, Undo, bookmark
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.collectives import Collectives
 from tb_shapeplugin.tracing.compat import is_compiled, is_value_read, original_of, uncompiled_call
@@ -23,7 +25,7 @@ from tb_shapeplugin.tracing.compat_ranks import own_groups
 from tb_shapeplugin.tracing.following import MODULE_CALLS, SCRIPT_CALLS, deeper_nests
 from tb_shapeplugin.tracing.forwards import followed_forwards
 from tb_shapeplugin.tracing.fused_paths import FusedPaths
-from tb_shapeplugin.tracing.going_on import GoneOn, RaisedModule, Recovery
+from tb_shapeplugin.tracing.going_on import Again, GoneOn, MadeInside, RaisedModule, Recovery
 from tb_shapeplugin.tracing.handlers import may_be_handled
 from tb_shapeplugin.tracing.hidden_fakes import quiet_fakes
 from tb_shapeplugin.tracing.inputs import bound_names, endpoints
@@ -31,7 +33,7 @@ from tb_shapeplugin.tracing.modules import ModuleBook
 from tb_shapeplugin.tracing.opaque import Scripted
 from tb_shapeplugin.tracing.pinned_sizes import PinnedCall
 from tb_shapeplugin.tracing.python_failures import RAISE, python_failure
-from tb_shapeplugin.tracing.recorder import AtenRecorder, Recorder
+from tb_shapeplugin.tracing.recorder import Recorder
 from tb_shapeplugin.tracing.source import SourceBook, SourceMode, error_text
 from tb_shapeplugin.tracing.stack_room import with_room
 from tb_shapeplugin.tracing.subject import Subject
@@ -65,6 +67,7 @@ class _PythonFailure:
     """A failure outside torch functions, and the way to write it down."""
 
     site: Site
+    call: OpCall
     by_raise: bool  # did the user's own raise or assert end it?
     write_down: Callable[..., None]
 
@@ -106,6 +109,8 @@ class Run:
         self._pinned: list[PinnedCall] = []
         self._compiled = subject.compiled  # or did it call a module that is?
         self._fused = FusedPaths()
+        self._books: list[Book] = [self.tensors, self.modules, self.recorder.reads, self.recorder, self]
+        self._called_again: dict[int, Site | None] = {}  # a call, and what failed in it; None where that was no way out
         self._awaited: list[nn.Module | None] = []  # of each open call the module whose forward is yet to come
         self.error: Exception | None = None  # what ended the run, None when it went through
 
@@ -116,9 +121,10 @@ class Run:
 
         Args:
             outer: contexts around everything, the first one outermost.
-            inner: contexts between the subject and the recorder.
+            inner: contexts between the subject and the recorder; those that count what comes are books.
         """
         output = None
+        self._books += [context for context in inner if isinstance(context, Book)]
         with contextlib.ExitStack() as stack:
             stack.enter_context(own_groups())
             stack.enter_context(uncompiled(self._runs_as_written))
@@ -157,12 +163,12 @@ class Run:
     def _tell_outputs(self, output: Any) -> None:
         self._outputs = endpoints([("output", output)], self.tensors)
 
-    def _spared(self, action: Callable[[], Any]) -> Any:
-        """What the action gives; None where it fails by a fault of ours, or where one has stopped the writing down."""
+    def _spared(self, action: Callable[..., Any], *args: Any) -> Any:
+        """What the action gives on those arguments; None where it fails by a fault of ours, or where one has stopped the writing down."""
         if self.recorder.stopped:
             return None
         try:
-            return action()
+            return action(*args)
         except Exception as fault:
             self.recorder.stop(fault)
             return None
@@ -248,19 +254,36 @@ class Run:
             self._inputs = endpoints(bound_names(module.forward, args, kwargs), self.tensors)
         return _Opened(call, hides, is_part)
 
+    def bookmark(self) -> Undo:
+        """What takes back which compiled code was called, and what was called again, from here on."""
+        pinned, calls = len(self._pinned), len(self.modules.calls)
+
+        def undo() -> None:
+            del self._pinned[pinned:]
+            self._called_again = {call: site for call, site in self._called_again.items() if call < calls}
+
+        return undo
+
     def _followed(self, call: int | None, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         before = len(self.recorder.failures)
+        undo = None if call is None or self.recorder.recovery is None else self._spared(bookmark, self._books)
+        given = args, kwargs
         # This frame by its place on the stack: held in a variable of its own it would keep what it holds alive, tensors too.
         self._spared(lambda: self.sources.enter(sys._getframe(2)))
         try:
-            output = run(target, *args, **kwargs)
-            self._spared(self.recorder.settle)
-        except Exception as raised:
-            error = raised
-            gone_on = None if call is None else self._spared(lambda: self._ended(call, run, target, args, kwargs, error))
-            if gone_on is None:
-                raise
-            return gone_on.output
+            while True:
+                try:
+                    output = run(target, *given[0], **given[1])
+                    self._spared(self.recorder.settle)
+                    break
+                except Exception as error:
+                    gone_on = None if call is None else self._spared(self._ended, call, run, target, *given, error)
+                    if gone_on is not None and gone_on.again is None:
+                        return gone_on.output
+                    again = None if undo is None else self._spared(self._again, call, gone_on, undo)
+                    if again is None:
+                        raise
+                    given = again.args, again.kwargs
         finally:
             self._spared(self.sources.leave)
         if call is not None:
@@ -271,8 +294,21 @@ class Run:
         self, call: int, run: Callable[..., Any], target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
     ) -> GoneOn | None:
         gone_on = None if is_value_read(error) else self._raised(call, run, target, args, kwargs, error)
-        self.modules.leave(call, len(self.recorder.ops), gone_on.output if gone_on else None, "failed")
+        if gone_on is None or gone_on.again is None:
+            self.modules.leave(call, len(self.recorder.ops), gone_on.output if gone_on else None, "failed")
         return gone_on
+
+    def _again(self, call: int, gone_on: GoneOn | None, undo: Undo) -> Again | None:
+        """What the call is made once more with, all that it wrote down taken back; None where its error goes on its way."""
+        recorder = self.recorder
+        if gone_on is None or gone_on.again is None:
+            return None
+        failure, op = recorder.last_failure()
+        site = recorder.last_site
+        undo()
+        self._called_again[call] = site
+        recorder.bring_forward(failure, op, gone_on)
+        return gone_on.again
 
     def _outcome(self, call: int, failures_before: int) -> Outcome:
         failures = self.recorder.failures
@@ -297,14 +333,33 @@ class Run:
         elif failure is not None and recorder.withholds(error, caller, failure.site, failure.write_down):
             return None
         gone_on = None
-        if recorder.recovery is not None and isinstance(target, nn.Module):
+        if recorder.recovery is not None:
             site = failure.site if failure is not None else recorder.last_site
-            gone_on = recorder.recovery.after_module(RaisedModule(run, target, args, kwargs, error, site, is_root))
+            fails = None if call in self._called_again else failure.call if failure is not None else self._failed_itself(call)
+            made = () if fails is None else self._made_inside(call, fails)
+            gone_on = recorder.recovery.after_module(RaisedModule(run, target, args, kwargs, error, site, is_root, fails, made))
         if failure is not None:
             failure.write_down(gone_on)
-        elif gone_on is not None:
+        elif gone_on is not None and gone_on.again is None:
             recorder.stand_in(gone_on)
         return gone_on
+
+    def _failed_itself(self, call: int) -> OpCall | None:
+        """What failed last, where it did so in that call and in none inside it."""
+        if not self.recorder.failures:
+            return None
+        failure, op = self.recorder.last_failure()
+        return failure.call if op.call == call else None
+
+    def _made_inside(self, call: int, failed: OpCall) -> tuple[MadeInside, ...]:
+        """Those operands of what failed in a call that an op inside the call gave."""
+        first, ops = self.modules.calls[call].first_op, self.recorder.ops
+        made = ((operand, self.tensors.facts[operand.id].producer) for operand in failed.operands())
+        return tuple(
+            MadeInside(operand, op - first, ops[op].outputs.index(operand.id))
+            for operand, op in made
+            if first <= op < len(ops) and not ops[op].failed and operand.id in ops[op].outputs
+        )
 
     def _python_failure(self, call: int, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> _PythonFailure:
         """A failure outside torch functions, in that call of a module; what was guessed before may have led to it."""
@@ -317,9 +372,10 @@ class Run:
         site = recorder.site(op.name, source)
 
         def write_down(gone_on: GoneOn | None = None) -> None:
-            recorder.fail(op, error, source, inputs, (), depends, gone_on, at=call, site=site, signature=signature)
+            ended = gone_on if gone_on is None or gone_on.again is None else None
+            recorder.fail(op, error, source, inputs, (), depends, ended, at=call, site=site, signature=signature)
 
-        return _PythonFailure(site, op.name == RAISE, write_down)
+        return _PythonFailure(site, op, op.name == RAISE, write_down)
 
     def _caller_of(self, error: Exception) -> Any:
         """The frame that called the module whose call is ending."""

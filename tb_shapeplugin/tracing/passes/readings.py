@@ -49,7 +49,7 @@ def diagnose(rerun: Rerun, runs: int = _MOST_RUNS, seconds: float = 10.0) -> Dia
 class _Read:
     """A run in one reading. The less it costs, the better it explains what is seen.
 
-    ``cost`` is whether the run ended early; how many causes there are; how many calls fail.
+    ``cost`` is whether the run ended early, or had better; how many causes there are; how many calls fail.
     """
 
     reading: Reading
@@ -149,8 +149,30 @@ class _Search:
                 break
             self._insists |= fresh
         at = sites(trace)
-        self.seen.append(_Read(reading, trace, at, (not trace.outputs, _causes(trace, at), len(at))))
+        ended = not trace.outputs or going.gave_up or _guesses_in_vain(trace, at, going)
+        self.seen.append(_Read(reading, trace, at, (ended, _causes(trace, at), len(at))))
         return self.seen[-1]
+
+
+def _guesses_in_vain(trace: Trace, at: tuple[Site, ...], going: GoOn) -> bool:
+    """Was a module called once more with something that led to nothing but failures over its own guessed sizes and axes?
+
+    Then nothing is learnt from what came behind, and the run had better ended there.
+    """
+    for number, (failure, site) in enumerate(zip(trace.failures, at, strict=True)):
+        later = [other for other in trace.failures[number + 1 :] if number in other.depends_on]
+        if later and site in going.guessed:
+            known = {size for operand in failure.call.operands() for size in operand.shape}
+            guessed = {size for shape in going.guessed[site] for size in shape} - known
+            if all(_is_over(guessed, other) for other in later):
+                return True
+    return False
+
+
+def _is_over(guessed: set[int], failure: Failure) -> bool:
+    clash = requires(failure.call)
+    numbers = set() if clash is None else {*clash.got.values(), *clash.want.values()}
+    return clash is None or clash.kind == "rank" or not guessed.isdisjoint(numbers)
 
 
 def _causes(trace: Trace, at: tuple[Site, ...]) -> int:

@@ -1,10 +1,6 @@
 """Going on past what raised: an output is assumed in its place, one of several alternatives as the reading says."""
 
-import ast
-import inspect
 import itertools
-import math
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -15,11 +11,12 @@ from torch import nn
 from tb_shapeplugin.ops.rules import gives, requires
 from tb_shapeplugin.record.site import Site, Statement
 from tb_shapeplugin.record.values import Shape
-from tb_shapeplugin.tracing.arguments import leaves, tensors_in
+from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.compat import no_function_modes
 from tb_shapeplugin.tracing.eager import writes_first_operand
-from tb_shapeplugin.tracing.following import MODULE_CALLS
 from tb_shapeplugin.tracing.going_on import GoneOn, RaisedModule, RaisedOp
+from tb_shapeplugin.tracing.passes.changed_inputs import ChangedInput, changed_inputs, integers, unique
+from tb_shapeplugin.tracing.passes.once_more import Trials, as_its_input, called_with, with_another_tensor
 from tb_shapeplugin.tracing.substitution import substituted
 from tb_shapeplugin.tracing.tensors import shape_of
 from tb_shapeplugin.tracing.values import only_trying
@@ -32,7 +29,6 @@ _COMPARISONS = {
 }
 _RECOVERABLE = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
 _MOST_REPAIRS = 400
-_MOST_PAIRS = 120
 _MOST_CALLS = 2000
 # Kinds whose wrong size is summed over: what comes out is as large whichever side is right.
 _SURE = ("linear_in_features", "conv_channels", "matmul_dims", "rnn_input", "attn_layout", "index_range", "dtype", "device")
@@ -58,12 +54,15 @@ class Reading:
 class GoOn:
     """A Recovery that assumes outputs: by the rules of ops, else by the smallest change of operands that makes the call run.
 
-    With ``go_on=False`` it only asks eager for its words. The run leaves in ``escaped`` where a handler of the user let an error through.
+    With ``go_on=False`` it only asks eager for its words. The run leaves in ``escaped`` where a handler of the user let an error
+    through, in ``guessed`` which modules it called once more, and with what, in ``gave_up`` whether it left one that it could have.
     """
 
     reading: Reading = Reading()
     go_on: bool = True
     escaped: set[Site] = field(default_factory=set)
+    guessed: dict[Site, tuple[Shape, ...]] = field(default_factory=dict)  # what modules were called with once more
+    gave_up: bool = False  # was there one that it could have called once more, and didn't?
     _calls_left: int = _MOST_CALLS  # of modules, to find inputs that one accepts
 
     def insists(self, site: Site) -> bool:
@@ -91,31 +90,46 @@ class GoOn:
         return replace(taken, alternatives=len(options), certain=certain, said=said)
 
     def after_module(self, raised: RaisedModule) -> GoneOn | None:
-        """What stands in for a module that raised: its output on inputs that it accepts; None at the root."""
-        if raised.is_root or not self.go_on or not isinstance(raised.error, _RECOVERABLE) or isinstance(raised.error, RecursionError):
+        """What stands in for a module that raised: its output on inputs that it accepts, or else what it is called with once more."""
+        if not self.go_on or not isinstance(raised.error, _RECOVERABLE) or isinstance(raised.error, RecursionError):
+            return None
+        if raised.is_root and raised.call is None:
             return None
         with no_function_modes():
-            return self._on_changed_inputs(raised)
+            accepted, further = self._tried(raised) if isinstance(raised.module, nn.Module) else (None, [])
+            if accepted is not None:
+                return accepted
+            options = list(with_another_tensor(raised)) if raised.made else further
+            chosen = self.reading.alternative(raised.site)
+            if chosen >= len(options) or raised.site is None:
+                self.gave_up |= bool(options)
+                return None if raised.is_root else as_its_input(raised)
+            self.guessed[raised.site] = options[chosen].shapes
+            return replace(options[chosen], alternatives=len(options) + 1)  # the last one is to end there
 
-    def _on_changed_inputs(self, raised: RaisedModule) -> GoneOn | None:
-        """The output on changed inputs; where it has the shape of the changed one, that of the input as it came is an alternative."""
+    def _tried(self, raised: RaisedModule) -> tuple[GoneOn | None, list[GoneOn]]:
+        """What a module gives on changed inputs that it accepts; where there are none, those with which it gets furthest."""
         size = sum(1 for _ in raised.module.modules())
-        for changed, original, args, kwargs in _changed_inputs(raised):
+        trials = Trials(raised)
+        for changed in changed_inputs(raised):
             self._calls_left -= size
             if self._calls_left < 0:
-                return None
-            try:
-                with only_trying(), MODULE_CALLS.paused():
-                    output = raised.run(raised.module, *args, **kwargs)
-            except Exception:
-                continue
-            options = [output]
-            if isinstance(output, torch.Tensor) and output.shape == changed.shape and output.dim() == original.dim():
-                options.insert(0, torch.zeros(tuple(original.shape), dtype=output.dtype, device=output.device))
-            taken = options[min(self.reading.alternative(raised.site), len(options) - 1)]
-            shapes = tuple(shape_of(tensor) for tensor in tensors_in(taken))
-            return GoneOn(taken, shapes, alternatives=len(options), certain=False)
-        return _as_its_input(raised)
+                break
+            accepted, output = trials.accepts(changed)
+            if accepted and not raised.is_root:
+                return self._accepted(raised, changed, output), []
+            if accepted:
+                return None, [called_with(changed)]
+        return None, trials.further()
+
+    def _accepted(self, raised: RaisedModule, changed: ChangedInput, output: Any) -> GoneOn:
+        """The output on changed inputs; where it has the shape of the changed one, that of the input as it came is an alternative."""
+        options = [output]
+        if isinstance(output, torch.Tensor) and output.shape == changed.tensor.shape and output.dim() == changed.original.dim():
+            options.insert(0, torch.zeros(tuple(changed.original.shape), dtype=output.dtype, device=output.device))
+        taken = options[min(self.reading.alternative(raised.site), len(options) - 1)]
+        shapes = tuple(shape_of(tensor) for tensor in tensors_in(taken))
+        return GoneOn(taken, shapes, alternatives=len(options), certain=False)
 
 
 def _is_sure(raised: RaisedOp) -> bool:
@@ -147,18 +161,10 @@ def _shaped_as(name: str, shapes: tuple[Shape, ...], like: torch.Tensor, raised:
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-def _integers(value: Any) -> list[int]:
-    return [leaf for _, leaf in leaves(value) if isinstance(leaf, int) and not isinstance(leaf, bool) and leaf > 0]
-
-
-def _unique(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    return list({id(tensor): tensor for tensor in tensors}.values())
-
-
 def _repaired_calls(raised: RaisedOp) -> Iterator[GoneOn]:
     """Outputs of the call with the smallest change of one operand's shape or dtype that lets it run; parameters last."""
-    tensors = _unique(tensors_in((raised.args, raised.kwargs)))
-    sizes = list(dict.fromkeys([*(size for t in tensors for size in t.shape), *_integers((raised.args, raised.kwargs))]))
+    tensors = unique(tensors_in((raised.args, raised.kwargs)))
+    sizes = list(dict.fromkeys([*(size for t in tensors for size in t.shape), *integers((raised.args, raised.kwargs))]))
     changes = sorted((c for t in tensors for c in _operand_changes(t, sizes)), key=lambda change: change[0])
     best: float | None = None
     seen = set()
@@ -192,67 +198,3 @@ def _operand_changes(tensor: torch.Tensor, sizes: list[int]) -> Iterator[tuple[f
             yield 2 + extra, tensor, (*shape[:axis], 1, *shape[axis:]), tensor.dtype
     if len(shape) > 1:
         yield 2 + extra, tensor, (*shape[:-2], shape[-1], shape[-2]), tensor.dtype
-
-
-def _as_its_input(raised: RaisedModule) -> GoneOn | None:
-    """What stands in for a module that took something apart into too few or too many: its input, as most modules within others keep it."""
-    tensors = [tensor for tensor in tensors_in((raised.args, raised.kwargs)) if tensor.is_floating_point()]
-    if not tensors or not isinstance(raised.error, ValueError) or "to unpack" not in str(raised.error):
-        return None
-    output = torch.zeros_like(tensors[0])
-    shapes = (shape_of(output),)
-    count = _returned(raised.module)
-    return GoneOn((output, *[None] * (count - 1)) if count else output, shapes, certain=False)
-
-
-def _returned(module: nn.Module) -> int:
-    """How many values the module's forward returns as a tuple; 0 where it returns one value, or nobody knows."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(type(module).forward)))
-    except (OSError, TypeError, SyntaxError):
-        return 0
-    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
-    return max((len(value.elts) for value in values if isinstance(value, ast.Tuple)), default=0)
-
-
-def _changed_inputs(raised: RaisedModule) -> Iterator[tuple[torch.Tensor, torch.Tensor, tuple[Any, ...], dict[str, Any]]]:
-    """A changed tensor, the one it stands for, and the module's arguments with it.
-
-    First a leading axis on all tensors: a batch may be missing. Then of one tensor a dim set to a size that the module's parameters or
-    attributes carry, a flattened picture, other axes, two dims.
-    """
-    tensors = _unique(tensors_in((raised.args, raised.kwargs)))
-    batched = {id(tensor): tensor.new_zeros((1, *tensor.shape)) for tensor in tensors}
-    if tensors:
-        yield batched[id(tensors[0])], tensors[0], *substituted((raised.args, raised.kwargs), batched)
-    own = [size for p in raised.module.parameters() for size in shape_of(p)]
-    sizes = list(dict.fromkeys([*own, *_integers([v for k, v in vars(raised.module).items() if not k.startswith("_")])]))
-    for tensor in tensors[:3]:
-        for shape in _changed_shapes(shape_of(tensor), sizes):
-            other = tensor.new_zeros(shape)
-            yield other, tensor, *substituted((raised.args, raised.kwargs), {id(tensor): other})
-
-
-def _changed_shapes(shape: Shape, sizes: list[int]) -> Iterator[Shape]:
-    single = [(axis, size) for axis in reversed(range(len(shape))) for size in sizes if size != shape[axis]]
-    yield from (_with(shape, (change,)) for change in single)
-    yield from _pictures(shape, sizes)
-    yield from ((*shape[:axis], *shape[axis + 1 :]) for axis in range(len(shape)) if shape[axis] == 1)
-    yield from ((*shape[:axis], 1, *shape[axis:]) for axis in range(1, min(len(shape), 4) + 1))
-    pairs = [(a, b) for a, b in itertools.combinations(single, 2) if a[0] != b[0]]
-    if len(pairs) > _MOST_PAIRS:
-        pairs = [((i, size), (j, size)) for i, j in itertools.combinations(range(len(shape)), 2) for size in sizes]
-    yield from (_with(shape, pair) for pair in pairs)
-
-
-def _pictures(shape: Shape, sizes: list[int]) -> Iterator[Shape]:
-    """Square pictures, as many as there are rows, of which each row may be a flattened one."""
-    for channels in sizes if len(shape) == 2 else ():
-        side = math.isqrt(shape[1] // channels)
-        if side > 1 and channels * side * side == shape[1]:
-            yield shape[0], channels, side, side
-
-
-def _with(shape: Shape, changes: tuple[tuple[int, int], ...]) -> Shape:
-    new = dict(changes)
-    return tuple(new.get(axis, size) for axis, size in enumerate(shape))
