@@ -10,9 +10,10 @@ from typing import TypeAlias
 from tb_shapeplugin.analyse.origins.passing import JOINING, Dim
 from tb_shapeplugin.analyse.sides import Side, rank_maker, side, sides
 from tb_shapeplugin.analyse.takers import dims_of, takers
+from tb_shapeplugin.ops.other_axes import with_other_axes
 from tb_shapeplugin.record.finding import Clash, Finding
 from tb_shapeplugin.record.site import Site, sites
-from tb_shapeplugin.record.trace import Failure, OpFact, Trace
+from tb_shapeplugin.record.trace import Failure, OpFact, Trace, reached_from
 
 _Key: TypeAlias = tuple[object, ...]
 _OF_THE_OPERAND = ("dtype", "device")  # no number's: what is behind is mended with the operand
@@ -96,10 +97,17 @@ class _Known:
             if len(numbers) == 2 and got[0] == want[0] and 0 not in (got[1], want[1]):  # blocks of other widths that are off alike
                 yield "ratio", call, layer, got[0], Fraction(got[1], want[1])
                 yield "difference", call, layer, got[0], got[1] - want[1]
+        if self._orders_differ():
+            yield "order", call, layer, tuple(finding.got), tuple(finding.want)
         if self.is_of_layer:
             yield "layer", self.site.module, *self._parameters(), numbers
             if self.got is not None:
                 yield "number", self.got.maker, numbers
+
+    def _orders_differ(self) -> bool:
+        """Do the operands have the same sizes in another order?"""
+        operands = self.told.failure.call.operands()
+        return len(operands) == 2 and sorted(operands[0].shape) == sorted(operands[1].shape) and operands[0].shape != operands[1].shape
 
     def is_the_fault_of(self, earlier: "_Known") -> bool:
         """Is it the same call, off by the same numbers, that failed before by itself?"""
@@ -126,11 +134,25 @@ class _Known:
     def guessed(self, later: "_Known", trace: Trace) -> bool:
         """Came the number that a later one meets up in what stands in for this one's output, as one of many that it could be?"""
         failure, kind = self.told.failure, self.told.finding.kind
-        if kind in _OF_THE_INPUT or failure.call.name == "python.unpack" or (failure.alternatives > 1 and kind in _OF_ONE_SIDE):
+        if kind in _OF_THE_INPUT or failure.call.name == "python.unpack" or (failure.alternatives > 1 and self._names_all_outputs()):
             return False
-        declared = {operand.shape[0] for operand in failure.call.operands() if operand.kind == "parameter" and operand.shape}
-        made, met = trace.ops[failure.op].outputs, (later.got, later.want)
-        return any(number is not None and number.maker in made and number.size not in declared for number in met)
+        made = trace.ops[failure.op].outputs
+        numbers = [number for number in (later.got, later.want) if number is not None and number.maker in made]
+        return any(not self._is_known(number, trace) and not later._is_taken(trace, number.maker) for number in numbers)
+
+    def _names_all_outputs(self) -> bool:
+        """Are the alternatives of what stands in all that there are, so that none of them makes a later failure vanish?"""
+        clash = self.told.clash
+        return self.told.finding.kind in _OF_ONE_SIDE or (clash is not None and any(with_other_axes(self.told.failure.call, clash)))
+
+    def _is_known(self, number: Side, trace: Trace) -> bool:
+        """Is a size of what stands in a parameter's, or handed on in its place from what the call was given?"""
+        given = self.told.failure.call.operands()
+        declared = {operand.shape[0] for operand in given if operand.kind == "parameter" and operand.shape}
+        shape = trace.tensors[number.maker].shape
+        places = [dim for dim, size in enumerate(shape) if size == number.size]
+        inputs = [operand.shape for operand in given if operand.kind != "parameter"]
+        return number.size in declared or any(size == number.size for own in inputs for dim, size in enumerate(own) if dim in places)
 
     def guessed_rank(self, later: "_Known", trace: Trace) -> bool:
         """Has what stands in for this one's output other axes than one of its operands, which has as many as the later one wants?"""
@@ -230,20 +252,6 @@ def _would_be(trace: Trace, op: OpFact, pair: tuple[int, int], swap: Sequence[in
     count = sum((made := side(trace, part.tensor, part.dim)) is not None and made.maker in makers for part in parts)
     joined = op.name.rpartition(".")[2] in JOINING and got + count * (right - wrong) == want
     return count > 0 and (joined or (count == 1 and len(op.inputs) == 1 and got * right == want * wrong))
-
-
-def reached_from(trace: Trace, ops: set[int]) -> set[int]:
-    """The tensors that those ops gave, and all that were computed from them.
-
-    Example:
-        >>> reached_from(trace, {3})
-        {7, 8}
-    """
-    reached: set[int] = set()
-    for index, op in enumerate(trace.ops):
-        if index in ops or not reached.isdisjoint(op.inputs):
-            reached.update(op.outputs)
-    return reached
 
 
 def _origin(finding: Finding) -> int:

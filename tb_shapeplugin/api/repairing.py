@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tb_shapeplugin.analyse.grouping import reached_from
 from tb_shapeplugin.fixes.combination import Combination, combined, completes, one_by_one, sites_of
 from tb_shapeplugin.fixes.everywhere import failures_of, offered
 from tb_shapeplugin.fixes.rerunner import Budget, Rerunner
@@ -12,7 +11,7 @@ from tb_shapeplugin.fixes.search import Repair, Search
 from tb_shapeplugin.fixes.situation import Candidate
 from tb_shapeplugin.record.finding import Finding, Fix
 from tb_shapeplugin.record.site import Site, sites
-from tb_shapeplugin.record.trace import Trace
+from tb_shapeplugin.record.trace import Trace, reached_from
 from tb_shapeplugin.tracing.execution import Examination
 
 __all__ = ["Budget", "repaired"]

@@ -33,9 +33,10 @@ from tb_shapeplugin.ops import (  # noqa: F401
 )
 from tb_shapeplugin.ops.collectives import PREFIX, collective_clash
 from tb_shapeplugin.ops.dtypes_and_devices import device_clash, dtype_clash
+from tb_shapeplugin.ops.other_axes import with_other_axes
 from tb_shapeplugin.ops.reading import Unreadable
 from tb_shapeplugin.ops.recurrent import with_attributes
-from tb_shapeplugin.ops.rule import RULES, Outputs
+from tb_shapeplugin.ops.rule import RULES, Outputs, Rule
 from tb_shapeplugin.ops.value_ranges import range_clash
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall
@@ -72,7 +73,8 @@ def requires(call: OpCall, attributes: Attributes | None = None) -> Clash | None
 def gives(call: OpCall) -> tuple[Outputs, ...]:
     """What the call would plausibly have given: alternatives, the most plausible first, each the shapes of all tensor outputs.
 
-    Empty where no rule knows. Parameters are trusted over activations, sizes come from weights.
+    Empty where no rule knows; where an axis is named that isn't there, those of each axis that is. Parameters are
+    trusted over activations, sizes come from weights.
 
     Example:
         >>> from tb_shapeplugin.record.values import Operand
@@ -82,8 +84,14 @@ def gives(call: OpCall) -> tuple[Outputs, ...]:
     rule = RULES.get(call.short_name)
     if rule is None:
         return ()
+    readings = _given(rule, call)
+    if not readings and (clash := requires(call)) is not None:
+        readings = tuple(dict.fromkeys(outputs for other in with_other_axes(call, clash) for outputs in _given(rule, other)))
+    return tuple(outputs for outputs in readings if all(size >= 0 for shape in outputs for size in shape))
+
+
+def _given(rule: Rule, call: OpCall) -> tuple[Outputs, ...]:
     try:
-        readings = rule.gives(call)
+        return rule.gives(call)
     except Unreadable:
         return ()
-    return tuple(outputs for outputs in readings if all(size >= 0 for shape in outputs for size in shape))

@@ -1,6 +1,7 @@
 """Where a failure stands, told so that it is known again in another run of the same model."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tb_shapeplugin.record.trace import OpFact, SourceFact, Trace
@@ -64,14 +65,26 @@ def sites(trace: Trace) -> tuple[Site, ...]:
         [('fc1', 33, 0)]
     """
     failing = {failure.op for failure in trace.failures}
-    passing = Passing()
-    found: dict[int, Site] = {}
-    for index, op in enumerate(trace.ops[: max(failing, default=-1) + 1]):
-        place = _place(trace, op)
-        if index in failing:
-            found[index] = passing.site(*place)
-        passing.came(*place)
+    found = {index: site for index, site in _all_sites(trace, max(failing, default=-1) + 1) if index in failing}
     return tuple(found[failure.op] for failure in trace.failures)
+
+
+def op_at(trace: Trace, site: Site) -> int:
+    """The index of the op that ran at a site; -1 where none did.
+
+    Example:
+        >>> op_at(trace, sites(trace)[0]) == trace.failures[0].op
+        True
+    """
+    return next((index for index, passed in _all_sites(trace, len(trace.ops)) if passed == site), -1)
+
+
+def _all_sites(trace: Trace, end: int) -> Iterator[tuple[int, Site]]:
+    passing = Passing()
+    for index, op in enumerate(trace.ops[:end]):
+        place = _place(trace, op)
+        yield index, passing.site(*place)
+        passing.came(*place)
 
 
 def _place(trace: Trace, op: OpFact) -> tuple[Statement, str]:

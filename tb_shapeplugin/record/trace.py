@@ -196,6 +196,20 @@ class Trace:
     cases: tuple[Case, ...] = ()  # of a union; () for a single run
 
 
+def reached_from(trace: Trace, ops: set[int]) -> set[int]:
+    """The tensors that those ops gave, and all that were computed from them.
+
+    Example:
+        >>> reached_from(trace, {3})
+        {7, 8}
+    """
+    reached: set[int] = set()
+    for index, op in enumerate(trace.ops):
+        if index in ops or not reached.isdisjoint(op.inputs):
+            reached.update(op.outputs)
+    return reached
+
+
 def nothing_known(name: str, reasons: tuple[str, ...]) -> Trace:
     """The trace of a run of which nothing is known; the reasons say why."""
     return Trace(name, "real", False, reasons[0] if reasons else "", (), (), (), (), (), (), (), (), ("everything", *reasons))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from tb_shapeplugin.ops.rules import requires
-from tb_shapeplugin.record.site import Site, Statement, sites
-from tb_shapeplugin.record.trace import Failure, Trace
+from tb_shapeplugin.record.site import Site, Statement, op_at, sites
+from tb_shapeplugin.record.trace import Failure, Trace, reached_from
 from tb_shapeplugin.tracing.passes.recover import Choice, GoOn, Reading
 
 Rerun: TypeAlias = Callable[[GoOn], Trace]
@@ -49,7 +49,8 @@ def diagnose(rerun: Rerun, runs: int = _MOST_RUNS, seconds: float = 10.0) -> Dia
 class _Read:
     """A run in one reading. The less it costs, the better it explains what is seen.
 
-    ``cost`` is whether the run ended early, or had better; how many causes there are; how many calls fail.
+    ``cost`` is whether the run ended early, or had better; how many causes there are; over how many
+    different numbers.
     """
 
     reading: Reading
@@ -61,6 +62,14 @@ class _Read:
     def ended_early(self) -> bool:
         """Did the run not come to the end?"""
         return self.cost[0]
+
+    def is_without(self, site: Site, other: "_Read") -> bool:
+        """Does the call at a site run here, and depend on none that fails here alone?"""
+        if site in self.sites:
+            return False
+        fresh = {failure.op for failure, at in zip(self.trace.failures, self.sites, strict=True) if at not in other.sites}
+        op = op_at(self.trace, site) if fresh else -1
+        return op < 0 or reached_from(self.trace, fresh).isdisjoint(self.trace.ops[op].inputs)
 
     def doubts(self, later: Iterable[Failure]) -> list[int]:
         """The failures with alternatives that these later ones depend on: those that most of them do come first."""
@@ -150,7 +159,7 @@ class _Search:
             self._insists |= fresh
         at = sites(trace)
         ended = not trace.outputs or going.gave_up or _guesses_in_vain(trace, at, going)
-        self.seen.append(_Read(reading, trace, at, (ended, _causes(trace, at), len(at))))
+        self.seen.append(_Read(reading, trace, at, (ended, *_causes_and_clashes(trace, at))))
         return self.seen[-1]
 
 
@@ -175,30 +184,35 @@ def _is_over(guessed: set[int], failure: Failure) -> bool:
     return clash is None or clash.kind == "rank" or not guessed.isdisjoint(numbers)
 
 
-def _causes(trace: Trace, at: tuple[Site, ...]) -> int:
-    """How many statements fail: a fault in twelve equal blocks is one cause.
+def _causes_and_clashes(trace: Trace, at: tuple[Site, ...]) -> tuple[int, int]:
+    """How many statements fail, and how many times over other numbers: a fault in twelve equal blocks is one cause.
 
     An op without parameters in which the pair of numbers meets again that a layer refused is none: the sum behind a norm that is too wide.
     """
     refused: set[frozenset[int]] = set()
     causes: set[Statement] = set()
+    clashes: set[tuple[Statement, frozenset[int]]] = set()
     for failure, site in zip(trace.failures, at, strict=True):
         clash = requires(failure.call)
         pair = frozenset((*clash.got.values(), *clash.want.values())) if clash is not None else frozenset()
+        clashes.add((site.statement, pair))
         if any(operand.kind == "parameter" for operand in failure.call.operands()):
             refused.add(pair)
             causes.add(site.statement)
         elif not pair or pair not in refused:
             causes.add(site.statement)
-    return len(causes)
+    return len(causes), len(clashes)
 
 
 def _with_causes(best: _Read, seen: list[_Read]) -> Trace:
-    """Marks the failures that vanish in another reading as caused by the failure that is read differently there."""
+    """Marks the failures that vanish in another reading as caused by the failure that is read differently there.
+
+    Where another call that they depend on fails there in their place, nothing has vanished.
+    """
     others = [read for read in seen if not read.ended_early]
     marked = []
     for failure, site in zip(best.trace.failures, best.sites, strict=True):
-        without = [read for read in others if site not in read.sites] if failure.depends_on else []
+        without = [read for read in others if read.is_without(site, best)] if failure.depends_on else []
         marked.append(replace(failure, caused_by=_cause(failure, best, without)) if without else failure)
     return replace(best.trace, failures=tuple(marked))
 
