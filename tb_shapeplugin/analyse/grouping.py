@@ -91,7 +91,7 @@ class _Known:
         finding = self.told.finding
         numbers = (*sorted(finding.got.items()), *sorted(finding.want.items()))
         call = self.site.statement
-        layer = "" if call.end_column else re.sub(r"\d+", "*", self.site.module)  # without columns, calls in one line by their layers
+        layer = "" if call.end_column else _starred(self.site.module)  # without columns, calls in one line by their layers
         yield "call", call, layer, numbers
         for got, want in zip(finding.got.items(), finding.want.items(), strict=False):
             if len(numbers) == 2 and got[0] == want[0] and 0 not in (got[1], want[1]):  # blocks of other widths that are off alike
@@ -99,10 +99,25 @@ class _Known:
                 yield "difference", call, layer, got[0], got[1] - want[1]
         if self._orders_differ():
             yield "order", call, layer, tuple(finding.got), tuple(finding.want)
+        if call.end_column and self._is_of_no_layer():
+            yield "place", call, *self._place_of_clash()
         if self.is_of_layer:
             yield "layer", self.site.module, *self._parameters(), numbers
             if self.got is not None:
                 yield "number", self.got.maker, numbers
+
+    def _is_of_no_layer(self) -> bool:
+        """Does no layer refuse the number, and has none made it: could it only be the code that is wrong?"""
+        return (
+            self.got is not None and not self.is_of_layer and not any(side.is_layer for side in (self.got, self.want) if side is not None)
+        )
+
+    def _place_of_clash(self) -> _Key:
+        """Where in the operands' shapes the clash is, and who made its numbers, by their names in any block."""
+        operands, clash = self.told.failure.call.operands(), self.told.clash
+        at = [number for number, operand in enumerate(operands) if clash is not None and operand.id == clash.operand]
+        makers = (_starred(side.name) for side in (self.got, self.want) if side is not None)
+        return tuple(operand.ndim for operand in operands), tuple(at), clash.dim if clash is not None else -1, *makers
 
     def _orders_differ(self) -> bool:
         """Do the operands have the same sizes in another order?"""
@@ -173,11 +188,22 @@ class _Known:
             return finding.got == before.got and finding.want == before.want and self._shares_the_faulty_side(earlier)
         if self._meets_the_same_nothing(earlier) or self._meets_another_part(earlier, trace) or self._meets_its_sum(earlier, trace):
             return True
-        return self._meets_swapped_axes(earlier, trace) if self.is_of_layer else self._meets_the_same_pair(earlier, trace)
+        if self.is_of_layer:
+            return self._meets_swapped_axes(earlier, trace)
+        return self._meets_the_same_pair(earlier, trace) or self._wants_the_same(earlier, trace)
 
     def _meets_the_same_nothing(self, earlier: "_Known") -> bool:
         """Is the size 0 that came up in one tensor met again?"""
         return self.got is not None and self.got.size == 0 and self._shares_the_faulty_side(earlier)
+
+    def _wants_the_same(self, earlier: "_Known", trace: Trace) -> bool:
+        """Is a number that one tensor brought refused again, where the same one is wanted in its place, and taken by nobody?"""
+        got, want = [*self.told.finding.want.values()], [*earlier.told.finding.want.values()]
+        if self.got is None or len(got) != 1 or got != want or not self._shares_the_faulty_side(earlier):
+            return False
+        if self.told.finding.kind == "broadcast" and self._clashes_elsewhere({self.got.size, *got}):
+            return False
+        return not self._is_taken(trace, self.got.maker)
 
     def _shares_the_faulty_side(self, earlier: "_Known") -> bool:
         """Is it the same number, of the same maker, that is wrong?"""
@@ -243,6 +269,11 @@ class _Known:
 
     def _same_call(self, earlier: "_Known") -> bool:
         return self.site.statement == earlier.site.statement
+
+
+def _starred(name: str) -> str:
+    """A name without the numbers of blocks in it."""
+    return re.sub(r"\d+", "*", name)
 
 
 def _would_be(trace: Trace, op: OpFact, pair: tuple[int, int], swap: Sequence[int], makers: frozenset[int]) -> bool:

@@ -137,6 +137,16 @@ class Situation:
         """The module that an op ran in."""
         return self.trace.modules[self.trace.calls[op.call].module] if op.call >= 0 else None
 
+    def files(self) -> frozenset[str]:
+        """The files of the code that led to the failing call: its own, those of its callers, those of what its module called before."""
+        call, sources = self.module_call, self.trace.sources
+        inside = self.trace.ops[call.first_op : self.failure.op] if call is not None else ()
+        found, at = {sources[op.source].file for op in inside if op.source >= 0}, self.op.source
+        while at >= 0:
+            found.add(sources[at].file)
+            at = sources[at].caller
+        return frozenset(found)
+
     def call_change(self, op: OpFact, /, **change: Any) -> Change:
         """A change of the call that an op of the trace was."""
         name, path = op.name.rpartition(".")[2], _path(self, op)

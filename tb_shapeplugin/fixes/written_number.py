@@ -90,10 +90,11 @@ def _before(situation: Situation) -> Iterator[Candidate]:
 def _makers(situation: Situation) -> Iterator[OpFact]:
     """The user's own calls before the failing one, that its operands come from."""
     seen: list[int] = []
+    files = situation.files()
     for operand in situation.call.operands():
         for op in islice(situation.makers(operand.id), _MOST_MAKERS):
             module = situation.module_of(op)
-            own = op.source >= 0 and situation.trace.sources[op.source].file == situation.finding.file
+            own = op.source >= 0 and situation.trace.sources[op.source].file in files
             if own and op.outputs[0] not in seen and not op.failed and (module is None or not runs_torchs_code(module)):
                 seen.append(op.outputs[0])
                 yield op

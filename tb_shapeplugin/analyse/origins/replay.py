@@ -114,10 +114,15 @@ class Replay:
         return changed
 
     def _renamed(self, given: Mapping[int, Shape]) -> dict[int, int]:
-        """Sizes of the given tensors that change, and into what: numbers that the code read off them change with them."""
+        """Sizes of the given tensors that change, and into what: numbers that the code read off them change with them.
+
+        Where only the order of the axes changes they are the same numbers.
+        """
         pairs: dict[int, set[int]] = {}
         for tensor, shape in given.items():
             before = self._trace.tensors[tensor].shape
+            if sorted(before) == sorted(shape):
+                continue
             for old, new in zip(before, shape, strict=False) if len(before) == len(shape) else ():
                 pairs.setdefault(old, set()).add(new)
         return {old: next(iter(new)) for old, new in pairs.items() if old > 1 and len(new) == 1 and new != {old}}
@@ -177,7 +182,7 @@ def _way(trace: Trace, failure: Failure) -> tuple[tuple[_Stage, ...] | None, boo
         op = trace.ops[index]
         if needed.isdisjoint(op.outputs):
             continue
-        if op.failed or op.assumed:
+        if op.failed:
             whole = False
             continue
         if len(found) >= _MOST_OPS:

@@ -50,13 +50,13 @@ class _Read:
     """A run in one reading. The less it costs, the better it explains what is seen.
 
     ``cost`` is whether the run ended early, or had better; how many causes there are; over how many
-    different numbers.
+    different numbers; how many calls fail.
     """
 
     reading: Reading
     trace: Trace
     sites: tuple[Site, ...]
-    cost: tuple[bool, int, int]
+    cost: tuple[bool, int, int, int]
 
     @property
     def ended_early(self) -> bool:
@@ -159,7 +159,7 @@ class _Search:
             self._insists |= fresh
         at = sites(trace)
         ended = not trace.outputs or going.gave_up or _guesses_in_vain(trace, at, going)
-        self.seen.append(_Read(reading, trace, at, (ended, *_causes_and_clashes(trace, at))))
+        self.seen.append(_Read(reading, trace, at, (ended, *_causes_and_clashes(trace, at), len(at))))
         return self.seen[-1]
 
 
