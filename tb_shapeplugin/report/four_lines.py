@@ -12,7 +12,12 @@ from tb_shapeplugin.record.views import OpRows, TensorRows
 _HEAD_WIDTH: Final = 7
 _GAP: Final = " " * 6
 _RUNS: Final = "✓ runs"
-_SPOKEN: Final = {"__getitem__": "indexing", "__setitem__": "an assignment"}
+_SPOKEN: Final = {
+    "__getitem__": "indexing",
+    "__setitem__": "an assignment",
+    # What a module was called with once more stands behind them: nothing of the user's made it.
+    **dict.fromkeys(("unpack", "raise", "error"), "what was assumed"),
+}
 
 
 def four_lines(finding: Finding, record: Record | None = None, *, verbose: bool = False, width: int | None = None) -> str:

@@ -119,3 +119,9 @@ def test_brackets_are_told_in_words() -> None:
     """Nobody says __getitem__."""
     origin = Origin("", "torch.Tensor.__getitem__", "net.py", 30, "x = x[:, :5]", op_index=0, shape=(4, 5))
     assert parts(replace(BARE, origin=origin))["FROM"] == "made by indexing, 4×5 (net.py:30)"
+
+
+def test_what_stands_behind_a_failure_of_pythons_own_was_made_by_nobody() -> None:
+    """The unpacking made no tensor; what the module was called with once more is assumed."""
+    origin = Origin("", "python.unpack", "net.py", 30, "b, t, n = x.shape", op_index=0, shape=(1, 4, 5))
+    assert parts(replace(BARE, origin=origin))["FROM"] == "made by what was assumed, 1×4×5 (net.py:30)"

@@ -38,6 +38,7 @@ export const TEXTS = {
   madeBy: 'made by',
   indexing: 'indexing',
   assignment: 'an assignment',
+  whatWasAssumed: 'what was assumed',
   broughtBy: 'brought along by',
   someTensor: 'a tensor',
   inModule: (path: string) => `in ${path}`,

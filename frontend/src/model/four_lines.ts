@@ -10,6 +10,10 @@ import { typeOf } from './tensors';
 const SPOKEN: ReadonlyMap<string, string> = new Map([
   ['__getitem__', TEXTS.indexing],
   ['__setitem__', TEXTS.assignment],
+  // What a module was called with once more stands behind them: nothing of the user's made it.
+  ['unpack', TEXTS.whatWasAssumed],
+  ['raise', TEXTS.whatWasAssumed],
+  ['error', TEXTS.whatWasAssumed],
 ]);
 
 export interface FourLines {

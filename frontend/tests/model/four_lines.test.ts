@@ -48,10 +48,13 @@ test('of a chain of sizes the graph says the one that the origin gave', () => {
   expect(nodes.find((node) => node.state === 'origin')?.aside).toEqual(['makes 864', '= ⌊1729/2⌋']);
 });
 
-test('brackets are told in words', () => {
+test.each([
+  ['torch.Tensor.__getitem__', 'indexing'],
+  ['python.unpack', 'what was assumed'],
+])('%s is told in words', (name, words) => {
   const { record, finding } = told({});
   const names = [...record.strings];
   const op = finding.origin?.opIndex ?? -1;
-  names[record.ops.name[op] ?? 0] = 'torch.Tensor.__getitem__';
-  expect(fourLines({ ...record, strings: names }, finding).from?.name).toBe('indexing');
+  names[record.ops.name[op] ?? 0] = name;
+  expect(fourLines({ ...record, strings: names }, finding).from?.name).toBe(words);
 });
