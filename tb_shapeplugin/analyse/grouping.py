@@ -10,6 +10,7 @@ from typing import TypeAlias
 from tb_shapeplugin.analyse.origins.passing import JOINING, Dim
 from tb_shapeplugin.analyse.sides import Side, rank_maker, side, sides
 from tb_shapeplugin.analyse.takers import dims_of, takers
+from tb_shapeplugin.ops.axes import TAKEN_APART
 from tb_shapeplugin.ops.other_axes import with_other_axes
 from tb_shapeplugin.record.finding import Clash, Finding
 from tb_shapeplugin.record.site import Site, sites
@@ -149,7 +150,7 @@ class _Known:
     def guessed(self, later: "_Known", trace: Trace) -> bool:
         """Came the number that a later one meets up in what stands in for this one's output, as one of many that it could be?"""
         failure, kind = self.told.failure, self.told.finding.kind
-        if kind in _OF_THE_INPUT or failure.call.name == "python.unpack" or (failure.alternatives > 1 and self._names_all_outputs()):
+        if kind in _OF_THE_INPUT or failure.call.name in TAKEN_APART or (failure.alternatives > 1 and self._names_all_outputs()):
             return False
         made = trace.ops[failure.op].outputs
         numbers = [number for number in (later.got, later.want) if number is not None and number.maker in made]

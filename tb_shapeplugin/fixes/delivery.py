@@ -41,7 +41,8 @@ def before_module(situation: Situation, step: Adaptation, effort: float) -> Cand
 def at_operand(situation: Situation, operand: Operand, step: Adaptation, effort: float) -> Candidate | None:
     """The step on an operand of the failing call; None where the call is written in torch's own code, or the operand by name."""
     position = operand_position(situation, operand)
-    if position is None or situation.in_torchs_code or situation.call.name.startswith("python."):
+    asks = situation.call.name.startswith("python.") or situation.call.short_name == "size"  # what is asked for goes on nowhere
+    if position is None or situation.in_torchs_code or asks:
         return None
     change = situation.call_change(situation.op, operand=position, op=step.operation, **step.arguments)
     text = f"{written(shown(situation, operand), step)} in {situation.call.short_name}"

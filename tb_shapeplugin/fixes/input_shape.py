@@ -8,6 +8,7 @@ from tb_shapeplugin.fixes.adaptation import Adaptation, adaptations, aligned, cr
 from tb_shapeplugin.fixes.delivery import at_input
 from tb_shapeplugin.fixes.inserted_step import LEVELLING, favoured, sensible
 from tb_shapeplugin.fixes.situation import Candidate, Situation, with_shape
+from tb_shapeplugin.ops.axes import TAKEN_APART
 from tb_shapeplugin.ops.reading import product
 from tb_shapeplugin.record.values import Operand, Shape
 
@@ -16,6 +17,9 @@ _KINDS = frozenset(
     "matmul_dims rnn_input rnn_state seq_lengths index_shape view_numel norm_batch_one cat".split()
 )
 _MOST_COPIES = 4  # channels that a grey picture is repeated to
+_PICTURE = 4  # axes
+_CHANNELS = ("in_channels", "num_channels")
+_USUAL_CHANNELS = (3, 1)
 _FAR = 1.0  # effort of taking away an axis that the failing call doesn't see
 _MOST = 6  # of each argument
 
@@ -77,7 +81,7 @@ def _steps(situation: Situation, operand: Operand, tensor: int, shape: Shape) ->
 
 def _would_run(situation: Situation, operand: Operand, shapes: Mapping[int, Shape]) -> bool:
     """Would the failing call run with those shapes? One that takes a shape apart does where the tensor then has as many axes."""
-    if situation.call.name != "python.unpack":
+    if situation.call.name not in TAKEN_APART:
         return situation.replay.runs(shapes)
     after = situation.replay.shapes(shapes) or {}
     return len(after.get(operand.id, ())) == situation.finding.want.get("ndim", -1)
@@ -94,7 +98,7 @@ def _drops_an_end(shape: Shape, step: Adaptation) -> bool:
 
 def _right_rank(situation: Situation, step: Adaptation) -> bool:
     want = situation.finding.want.get("ndim")
-    if situation.call.name == "python.unpack" and want is not None:
+    if situation.call.name in TAKEN_APART and want is not None:
         return len(step.shape) == want
     return situation.kind != "rank" or want is None or situation.clash is not None or len(step.shape) == want
 
@@ -129,14 +133,24 @@ def _counted(situation: Situation, operand: Operand) -> Iterator[Adaptation]:
 
 
 def _picture(situation: Situation, operand: Operand) -> Iterator[Adaptation]:
-    """Rows in front of a convolution as the square pictures that they were."""
-    weight = situation.call.operand(1, "weight")
-    if situation.kind != "rank" or operand.ndim != 2 or weight is None or weight.ndim != 4:
+    """Rows in front of a convolution, or of code that takes four axes apart, as the square pictures that they were."""
+    if situation.kind != "rank" or operand.ndim != 2:
         return
-    channels = weight.shape[1] * situation.call.integer(6, "groups", 1)
-    side = math.isqrt(operand.shape[1] // channels)
-    if side and channels * side * side == operand.shape[1]:
-        yield reshaped((operand.shape[0], channels, side, side), 0.8)
+    for channels in _channels(situation):
+        side = math.isqrt(operand.shape[1] // channels)
+        if side > 1 and channels * side * side == operand.shape[1]:
+            yield reshaped((operand.shape[0], channels, side, side), 0.8)
+
+
+def _channels(situation: Situation) -> Iterator[int]:
+    weight = situation.call.operand(1, "weight")
+    if weight is not None and weight.ndim == _PICTURE:
+        yield weight.shape[1] * situation.call.integer(6, "groups", 1)
+    if situation.call.name in TAKEN_APART and situation.finding.want.get("ndim") == _PICTURE:
+        index = situation.failure.module
+        inside = (module for at, module in enumerate(situation.trace.modules) if index in (at, module.parent))
+        named = (module.attributes.get(name) for module in inside for name in _CHANNELS)
+        yield from dict.fromkeys((*(size for size in named if isinstance(size, int) and size > 0), *_USUAL_CHANNELS))
 
 
 def _class_numbers(shape: Shape) -> Iterator[Adaptation]:

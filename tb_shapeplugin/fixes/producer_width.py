@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from tb_shapeplugin.analyse.origins.passing import Dim, step_back
+from tb_shapeplugin.analyse.origins.recalled import recalled
 from tb_shapeplugin.fixes.layer_text import layer_fix
 from tb_shapeplugin.fixes.situation import Candidate, Situation, is_layer
 from tb_shapeplugin.ops.reading import Unreadable, listed, product
@@ -24,6 +25,10 @@ def producer_width(situation: Situation) -> Iterator[Candidate]:
     if situation.kind in _WHOLES:
         for at, wanted in _wholes(situation):
             yield from _of(situation, at, wanted)
+        return
+    if situation.call.name == "python.unpack":
+        for at, wanted in _pieces(situation):
+            yield from _of(situation, at, wanted, 1.0)
         return
     clash = situation.clash
     if clash is None or situation.kind not in _KINDS or clash.dim < 0:
@@ -47,6 +52,17 @@ def _wholes(situation: Situation) -> Iterator[tuple[Dim, int]]:
         return
     for dim in reversed(range(1, x.ndim)):
         yield from ((Dim(x.id, dim), size) for size in _sizes_taken(situation, x, dim))
+
+
+def _pieces(situation: Situation) -> Iterator[tuple[Dim, int]]:
+    """The axis that is split into other many pieces than the code takes apart, and the size that gives as many."""
+    op, want = situation.last_before(), situation.call.get(1, "expected")
+    if op is None or op.name.rpartition(".")[2] != "split" or not isinstance(want, int):
+        return
+    call = recalled(op, situation.trace)
+    x, size, dim = next(iter(call.operands()), None), call.get(1, "split_size"), call.integer(2, "dim", 0)
+    if x is not None and isinstance(size, int) and -x.ndim <= dim < x.ndim:
+        yield Dim(x.id, dim % x.ndim), size * want
 
 
 def _sizes_taken(situation: Situation, x: Operand, dim: int) -> Iterator[int]:

@@ -17,6 +17,7 @@ from tb_shapeplugin.fixes.plain_attribute import plain_attribute
 from tb_shapeplugin.fixes.producer_width import producer_width
 from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.fixes.suggestion import suggestion
+from tb_shapeplugin.fixes.surplus_size import surplus_size
 from tb_shapeplugin.fixes.window import window
 from tb_shapeplugin.fixes.written_number import written_number
 
@@ -31,6 +32,7 @@ FIXES: tuple[Propose, ...] = (
     input_side,
     call_argument,
     written_number,
+    surplus_size,
     levelled_operand,
     made_of_sizes,
     plain_attribute,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, TypeAlias
 
 from tb_shapeplugin.analyse.origins.replay import Replay
@@ -21,6 +22,7 @@ _LAYERS = re.compile(
     r"Softmax\w*|LogSoftmax|\w*ReLU|GELU|SiLU|GLU|Sigmoid|Tanh|Dropout\w*|CosineSimilarity|PairwiseDistance|ChannelShuffle)$"
 )
 _TORCHS_NORM = re.compile(r"(Parametrized|Lazy|Sync)?(Batch|Instance|Layer|Group|RMS|LocalResponse)Norm([123]d)?$")
+_MOST_MAKERS = 8  # calls before the failing one that are looked at, of each operand
 _LONGEST_WALK = 500  # ops that a walk back visits
 
 
@@ -133,13 +135,37 @@ class Situation:
             if producer >= 0:
                 yield self.trace.ops[producer]
 
+    def written_before(self) -> Iterator[OpFact]:
+        """The user's own calls before the failing one that its operands come from, the nearest first."""
+        seen: set[int] = set()
+        files = self.files()
+        for operand in self.call.operands():
+            for op in islice(self.makers(operand.id), _MOST_MAKERS):
+                module = self.module_of(op)
+                own = op.source >= 0 and self.trace.sources[op.source].file in files
+                if own and op.outputs[0] not in seen and not op.failed and (module is None or not runs_torchs_code(module)):
+                    seen.add(op.outputs[0])
+                    yield op
+
+    def last_before(self) -> OpFact | None:
+        """The op that ran last before the failing statement did, in the same statement: what it gave is taken apart there."""
+        at = self.failure.op
+        before = self.trace.ops[at - 1] if at > 0 else None
+        same = before is not None and before.source >= 0 and self.trace.sources[before.source].line == self.finding.line
+        return before if same and before is not None and not before.failed else None
+
     def module_of(self, op: OpFact) -> ModuleFact | None:
         """The module that an op ran in."""
         return self.trace.modules[self.trace.calls[op.call].module] if op.call >= 0 else None
 
     def files(self) -> frozenset[str]:
-        """The files of the code that led to the failing call: its own, those of its callers, those of what its module called before."""
+        """The files of the code that led to the failing call: its own, those of its callers, those of what its module called before.
+
+        Of a layer of torch's, its caller's module.
+        """
         call, sources = self.module_call, self.trace.sources
+        if call is not None and self.in_torchs_code and call.parent >= 0:
+            call = self.trace.calls[call.parent]
         inside = self.trace.ops[call.first_op : self.failure.op] if call is not None else ()
         found, at = {sources[op.source].file for op in inside if op.source >= 0}, self.op.source
         while at >= 0:

@@ -1,16 +1,15 @@
 """Another number in a call that the user wrote, the failing one or one before: an axis, an order of axes, a size, a count of pieces."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import TypeAlias
 
 from tb_shapeplugin.fixes.delivery import shown
-from tb_shapeplugin.fixes.situation import Candidate, Situation, runs_torchs_code
+from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.fixes.written_call import Number, WrittenCall, as_written, first_shape
 from tb_shapeplugin.ops.rule import Outputs
 from tb_shapeplugin.ops.rules import gives, requires
 from tb_shapeplugin.record.finding import Fix
-from tb_shapeplugin.record.trace import OpFact
 from tb_shapeplugin.record.values import OpCall, Shape
 
 Values: TypeAlias = Mapping[Number, int]
@@ -22,7 +21,6 @@ _SIZED = ("view", "reshape")  # calls of which the sizes follow from the element
 _OF_SIZES = (*_SIZED, "expand")
 _MOST_SWAPPED = 5  # numbers of which each two are tried in each other's place
 _SMALL = 8  # counts, strides and widths up to which are tried
-_MOST_MAKERS = 8  # calls before the failing one that are looked at, of each operand
 _MOST_ASKED = 4_000  # times that a rule may be asked on the way to the failing call
 _MOST = 6  # candidates of one call
 _UPSTREAM = 0.2  # effort that a call before the failing one adds
@@ -73,7 +71,7 @@ def _before(situation: Situation) -> Iterator[Candidate]:
     """The calls that the operands were computed by, nearest first."""
     replay = situation.replay
     most = replay.asked + _MOST_ASKED
-    for op in _makers(situation):
+    for op in situation.written_before():
         written = as_written(situation, op)
         found: list[Candidate] = []
         for values in _others(situation, written) if written is not None else ():
@@ -87,22 +85,9 @@ def _before(situation: Situation) -> Iterator[Candidate]:
         yield from _best(found)
 
 
-def _makers(situation: Situation) -> Iterator[OpFact]:
-    """The user's own calls before the failing one, that its operands come from."""
-    seen: list[int] = []
-    files = situation.files()
-    for operand in situation.call.operands():
-        for op in islice(situation.makers(operand.id), _MOST_MAKERS):
-            module = situation.module_of(op)
-            own = op.source >= 0 and situation.trace.sources[op.source].file in files
-            if own and op.outputs[0] not in seen and not op.failed and (module is None or not runs_torchs_code(module)):
-                seen.append(op.outputs[0])
-                yield op
-
-
 def _unpacked(situation: Situation) -> Iterator[Candidate]:
     """The call whose pieces are taken apart, made to give as many as there are names."""
-    op, want = _last_before(situation), situation.call.get(1, "want")
+    op, want = situation.last_before(), situation.call.get(1, "want")
     written = as_written(situation, op) if op is not None else None
     if op is None or written is None or not isinstance(want, int):
         return
@@ -114,14 +99,6 @@ def _unpacked(situation: Situation) -> Iterator[Candidate]:
         if pieces == want:
             found.append(_candidate(situation, written, values, 0.9 + _strangeness(situation, written, values, outputs)))
     yield from _best(found)
-
-
-def _last_before(situation: Situation) -> OpFact | None:
-    """The op that ran last before the failing statement did, in the same statement."""
-    ops, at = situation.trace.ops, situation.failure.op
-    before = ops[at - 1] if at > 0 else None
-    same = before is not None and before.source >= 0 and situation.trace.sources[before.source].line == situation.finding.line
-    return before if same and before is not None and not before.failed else None
 
 
 def _others(situation: Situation, written: WrittenCall, sizes: tuple[int, ...] = ()) -> Iterator[Values]:

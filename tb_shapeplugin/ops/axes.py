@@ -1,9 +1,13 @@
 """Rules of ops that move, add or drop axes, and of taking them apart: permute, transpose, squeeze, unsqueeze, unpacking."""
 
+from typing import Final
+
 from tb_shapeplugin.ops.reading import Unreadable, axes_text, axis_missing, listed, numbers, rank, tensor, wrapped
 from tb_shapeplugin.ops.rule import RULES, Outputs, Rule, one
 from tb_shapeplugin.record.finding import Clash
 from tb_shapeplugin.record.values import OpCall, Operand, Shape
+
+TAKEN_APART: Final = ("python.unpack", "python.size")  # statements of Python that ask for axes, and are no ops of torch
 
 
 def _permute_requires(call: OpCall) -> Clash | None:
@@ -190,7 +194,17 @@ def _unpack_requires(call: OpCall) -> Clash | None:
     return rank(value, expected, f"{value} has {axes_text(got)}, the code takes {expected} apart")
 
 
+def _size_requires(call: OpCall) -> Clash | None:
+    """``x.shape[2]``: the axis whose size the code asks for has to be there."""
+    x, dim = tensor(call, 0, "input"), call.get(1, "dim")
+    if not isinstance(dim, int) or -x.ndim <= dim < x.ndim:
+        return None
+    need = dim + 1 if dim >= 0 else -dim
+    return rank(x, need, f"{x} has {axes_text(x.ndim)}, the code asks for the size of dim {dim}")
+
+
 RULES.register("unpack")(Rule(_unpack_requires))
+RULES.register("size")(Rule(_size_requires))
 RULES.register("permute")(Rule(_permute_requires, _permute_gives))
 RULES.register("transpose", "swapaxes", "swapdims", "transpose_", "swapaxes_", "swapdims_")(Rule(_transpose_requires, _transpose_gives))
 RULES.register("t", "t_")(Rule(_t_requires, _t_gives))

@@ -16,7 +16,7 @@ _SPOKEN: Final = {
     "__getitem__": "indexing",
     "__setitem__": "an assignment",
     # What a module was called with once more stands behind them: nothing of the user's made it.
-    **dict.fromkeys(("unpack", "raise", "error"), "what was assumed"),
+    **dict.fromkeys(("unpack", "size", "raise", "error"), "what was assumed"),
 }
 
 

@@ -20,7 +20,7 @@ from tb_shapeplugin.tracing.torchs_checks import torchs_check
 
 # Where torch raises for what the user's own class lacks.
 _ON_BEHALF = ("__getattr__", "_forward_unimplemented")
-UNPACK, CALL, RAISE, ERROR = "python.unpack", "python.call", "python.raise", "python.error"
+UNPACK, SIZE, CALL, RAISE, ERROR = "python.unpack", "python.size", "python.call", "python.raise", "python.error"
 
 
 def python_failure(
@@ -30,7 +30,8 @@ def python_failure(
 
     The op's name is that of the innermost thing at fault: ``torch.nn.LSTM`` for its own check, ``torch.nn.Linear.__init__``
     in a constructor, ``torch.nn.functional.linear`` where an argument is no tensor, ``python.call``, ``python.unpack``,
-    ``python.raise`` for the user's own raise or assert, else ``python.error``.
+    ``python.size`` for ``x.shape[3]`` of an axis that isn't there, ``python.raise`` for the user's own raise or assert, else
+    ``python.error``.
     """
     frames = frames_of(error.__traceback__)
     frame = innermost_user_frame(error.__traceback__)
@@ -70,6 +71,10 @@ def _users_failure(
     if isinstance(error, ValueError) and "unpack" in text and numbers:
         value, items = _unpacked(frame)
         return OpCall(UNPACK, (describe(value, book), numbers[0], numbers[1] if len(numbers) > 1 else items))
+    if isinstance(error, IndexError) and text.startswith("tuple index"):
+        tensor, index = _size_asked_for(frame)
+        if tensor is not None:
+            return OpCall(SIZE, (describe(tensor, book), index))
     if isinstance(error, AttributeError) and (error.obj is None or isinstance(error.obj, (tuple, list, dict))):
         return OpCall(ERROR, (describe(error.obj, book),))
     statement = _statement(frame)
@@ -96,6 +101,25 @@ def _unpacked(frame: FrameType | None) -> tuple[Any, int | None]:
     if isinstance(value, torch.Tensor):
         return value, value.shape[0] if value.dim() else None
     return value, len(value) if isinstance(value, (tuple, list)) else None
+
+
+def _size_asked_for(frame: FrameType | None) -> tuple[torch.Tensor | None, int]:
+    """The tensor, and the axis that it doesn't have, of ``x.shape[2]`` or ``x.size()[2]`` in the statement that failed."""
+    statement = _statement(frame)
+    for node in ast.walk(statement) if statement is not None else ():
+        owner, index = (node.value, _integer(node.slice)) if isinstance(node, ast.Subscript) else (None, None)
+        if isinstance(owner, ast.Call) and not owner.args:
+            owner = owner.func
+        if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "size") and index is not None:
+            tensor = _looked_up(owner.value, frame)
+            if isinstance(tensor, torch.Tensor) and not -tensor.dim() <= index < tensor.dim():
+                return tensor, index
+    return None, 0
+
+
+def _integer(node: ast.expr) -> int | None:
+    value = ast.literal_eval(node) if isinstance(node, (ast.Constant, ast.UnaryOp)) else None
+    return value if isinstance(value, int) else None
 
 
 def _looked_up(node: ast.expr | None, frame: FrameType | None) -> Any:

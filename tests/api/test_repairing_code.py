@@ -22,6 +22,19 @@ class Thirds(nn.Module):
         return q.view(2, 5, 3, 4).flatten(2) + k.view(2, 5, 3, 4).flatten(2) + v.view(2, 5, 3, 4).flatten(2)
 
 
+class Viewed(nn.Module):
+    """x[2,12].view(2, 3, -1, 2) ─ fc 4→5 ✗."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.view(2, 3, -1, 2)
+        result: torch.Tensor = self.fc(x)
+        return result
+
+
 class Turned(nn.Module):
     """x[4,6] + layer(x).T[6,4] ✗, in each of five rounds."""
 
@@ -103,6 +116,18 @@ class Sides(nn.Module):
         return x.reshape(batch, channels, -1)
 
 
+class Counted(nn.Module):
+    """Positions for as many ids as there are in ids.shape[1]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.places = nn.Embedding(9, 4), nn.Embedding(9, 4)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        places: torch.Tensor = self.places(torch.arange(ids.shape[1]))
+        return places + self.words(ids)
+
+
 class Refuses(nn.Module):
     """A check of its own before its convolution, of channels or of values."""
 
@@ -173,6 +198,20 @@ def test_a_statement_in_a_loop_is_repaired_in_each_round() -> None:
     finding = the_only(Turned(), torch.randn(4, 6))
     assert best(finding).endswith("transpose(0, 1) in add, each time")
     assert len(finding.fixes[0].changes) == 5
+
+
+def test_a_layer_that_gives_too_few_pieces_is_made_as_wide_as_the_code_takes_apart() -> None:
+    """24 in pieces of 12 are two, the code takes three apart: 36 are three."""
+    model = Thirds(12)
+    model.qkv = nn.Linear(12, 24)
+    assert "qkv = nn.Linear(12, 36)" in [fix.text for fix in the_only(model, torch.randn(2, 5, 12)).fixes if fix.verified]
+
+
+def test_a_size_too_many_is_left_out_where_the_failing_call_is_another_one() -> None:
+    """The view itself runs; the layer behind it takes 4, as (2, 3, -1) without the 2 gives them."""
+    finding = the_only(Viewed(), torch.randn(2, 12))
+    assert finding.module == "fc"
+    assert any(fix.verified and fix.text.startswith("view(2, 3, -1) in line") for fix in finding.fixes)
 
 
 def test_pieces_of_one_wrong_split_are_one_fault_behind_another_one() -> None:

@@ -22,6 +22,7 @@ from tb_shapeplugin.fixes.plain_attribute import plain_attribute
 from tb_shapeplugin.fixes.producer_width import producer_width
 from tb_shapeplugin.fixes.registered import Propose
 from tb_shapeplugin.fixes.suggestion import suggestion
+from tb_shapeplugin.fixes.surplus_size import surplus_size
 from tb_shapeplugin.fixes.window import window
 from tb_shapeplugin.fixes.written_number import written_number
 
@@ -140,6 +141,11 @@ def axis_twice() -> Built:
     return Net(lambda s, x: s.conv(x.permute(0, 2, 2)), conv=nn.Conv1d(3, 4, 1)), (torch.randn(2, 5, 3),)
 
 
+def size_too_many() -> Built:
+    """x[2,12].view(2, 3, 4, 2) ✗: (2, 3, 4) was meant."""
+    return Net(lambda s, x: s.fc(x.view(2, 3, 4, 2)), fc=nn.Linear(4, 5)), (torch.randn(2, 12),)
+
+
 def refused_channels() -> Built:
     """x[3,9,9] ✗: the code's own check wants a batch of three channels."""
 
@@ -160,6 +166,7 @@ CASES = (
     Case(input_side, drawn_for_larger, "input 64×64", chained),
     Case(call_argument, lost_axis, "sum(1, keepdim=True)", wide_head),
     Case(written_number, axis_twice, "permute(0, 2, 1)", two_clips),
+    Case(surplus_size, size_too_many, "view(2, 3, 4)", configured_batch),
     Case(levelled_operand, two_clips, "F.pad(b, [0, 1]) in add", chained),
     Case(made_of_sizes, state_with_swapped_axes, "torch.zeros(2, 4, 5)", configured_batch),
     Case(plain_attribute, configured_batch, "model.batch_size = 16", doubles),

@@ -12,6 +12,7 @@ const SPOKEN: ReadonlyMap<string, string> = new Map([
   ['__setitem__', TEXTS.assignment],
   // What a module was called with once more stands behind them: nothing of the user's made it.
   ['unpack', TEXTS.whatWasAssumed],
+  ['size', TEXTS.whatWasAssumed],
   ['raise', TEXTS.whatWasAssumed],
   ['error', TEXTS.whatWasAssumed],
 ]);

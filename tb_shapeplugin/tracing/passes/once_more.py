@@ -105,7 +105,7 @@ def _asked_axes(raised: RaisedModule) -> int | None:
         return None
     if call.name == UNPACK:
         return call.integer(1, "", 0) if call.get(2, "") in (None, raised.made[0].operand.ndim) else None
-    axis = call.integer(1, "dim", -1) if call.short_name == "size" else -1
+    axis = call.integer(1, "dim", -1) if call.short_name == "size" else -1  # x.size(2), x.shape[2]
     return axis + 1 if axis >= 0 else None
 
 
