@@ -19,6 +19,7 @@ from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.fixes.suggestion import suggestion
 from tb_shapeplugin.fixes.surplus_size import surplus_size
 from tb_shapeplugin.fixes.window import window
+from tb_shapeplugin.fixes.written_index import written_index
 from tb_shapeplugin.fixes.written_number import written_number
 
 Propose: TypeAlias = Callable[[Situation], Iterator[Candidate]]
@@ -32,6 +33,7 @@ FIXES: tuple[Propose, ...] = (
     input_side,
     call_argument,
     written_number,
+    written_index,
     surplus_size,
     levelled_operand,
     made_of_sizes,

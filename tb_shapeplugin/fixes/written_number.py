@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from tb_shapeplugin.fixes.delivery import shown
 from tb_shapeplugin.fixes.situation import Candidate, Situation
 from tb_shapeplugin.fixes.written_call import Number, WrittenCall, as_written, first_shape
 from tb_shapeplugin.ops.rule import Outputs
@@ -31,7 +30,6 @@ _OTHERWISE = 0.15  # and an output of another shape than the one that the run we
 
 def written_number(situation: Situation) -> Iterator[Candidate]:
     """Calls of the user's own code, each with the one number, or the two swapped ones, after which the failing call would run."""
-    yield from _entry(situation)
     if situation.kind in _NO_SHAPES or situation.call.name.endswith(".__init__"):
         return
     if situation.call.name == "python.unpack":
@@ -39,18 +37,6 @@ def written_number(situation: Situation) -> Iterator[Candidate]:
     elif not situation.in_torchs_code and not situation.call.name.startswith("python."):
         yield from _in_the_call(situation)
     yield from _before(situation)
-
-
-def _entry(situation: Situation) -> Iterator[Candidate]:
-    """The last entry, or the first one, where the one that is asked for lies outside: ``x[40]`` of two rows."""
-    call, below = situation.call, situation.finding.want.get("below", 0)
-    entry = call.get(1, "index")
-    if situation.kind != "index_range" or call.short_name != "__getitem__" or not isinstance(entry, int) or below < 1:
-        return
-    for inside, effort in ((below - 1, 1.0), (0, 1.1)):
-        change = situation.call_change(situation.op, argument=1, value=inside)
-        text = f"{shown(situation, call.operands()[0])}[{inside}]" if call.operands() else f"[{inside}]"
-        yield Candidate(Fix(text, (change,)), effort, reshapes=True)
 
 
 def _in_the_call(situation: Situation) -> Iterator[Candidate]:

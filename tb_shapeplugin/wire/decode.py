@@ -1,7 +1,6 @@
 """Stored bytes to the Record they hold."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, cast, get_args
 
@@ -15,6 +14,7 @@ from tb_shapeplugin.record.finding import Finding, Fix, Mark, Origin, Place, Sev
 from tb_shapeplugin.record.record import CallColumns, Record, Totals
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint, Execution
 from tb_shapeplugin.record.values import Shape
+from tb_shapeplugin.wire.changes import changes_from_json
 from tb_shapeplugin.wire.checks import check
 from tb_shapeplugin.wire.envelope import unpack
 from tb_shapeplugin.wire.header import another_draft
@@ -185,18 +185,11 @@ def _finding(message: Any, cause: Finding | None) -> Finding:
         places=tuple(map(_place, message.places)),
         marks=tuple(Mark(mark.tensor, mark.dim) for mark in message.marks),
         readings=tuple(message.readings),
-        fixes=tuple(Fix(fix.text, _changes(fix.changes_json), fix.verified, fix.cost) for fix in message.fixes),
+        fixes=tuple(Fix(fix.text, changes_from_json(fix.changes_json), fix.verified, fix.cost) for fix in message.fixes),
         caused_by=cause,
         op_index=message.op_index - 1,
         cases=tuple(message.cases),
     )
-
-
-def _changes(text: str) -> tuple[Mapping[str, Any], ...]:
-    changes = json.loads(text) if text else []
-    if not isinstance(changes, list) or not all(isinstance(change, dict) for change in changes):
-        raise ValueError(f"the changes of a fix are {text[:40]!r}")
-    return tuple(changes)
 
 
 def _numbers(messages: Sequence[Any]) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """A Record to the bytes that are stored."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -11,6 +10,7 @@ from tb_shapeplugin.record.columns import Columns, Ints, Ragged, ints
 from tb_shapeplugin.record.finding import Finding, Origin, Place
 from tb_shapeplugin.record.record import Record, Totals
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint
+from tb_shapeplugin.wire.changes import changes_to_json
 from tb_shapeplugin.wire.checks import check
 from tb_shapeplugin.wire.envelope import pack
 from tb_shapeplugin.wire.schema import RecordMessage
@@ -129,7 +129,7 @@ def _finding(finding: Finding, findings: Sequence[Finding]) -> dict[str, Any]:
     written["fixes"] = [
         {
             "text": storable_text(fix.text),
-            "changes_json": json.dumps(fix.changes, separators=(",", ":")) if fix.changes else "",
+            "changes_json": changes_to_json(fix.changes),
             "verified": fix.verified,
             "cost": storable_text(fix.cost),
         }

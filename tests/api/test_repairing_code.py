@@ -214,6 +214,42 @@ def test_a_size_too_many_is_left_out_where_the_failing_call_is_another_one() -> 
     assert any(fix.verified and fix.text.startswith("view(2, 3, -1) in line") for fix in finding.fixes)
 
 
+def _last_state(x: torch.Tensor) -> torch.Tensor:
+    return x[:, -9, :]
+
+
+def _first_of_all(x: torch.Tensor) -> torch.Tensor:
+    return x[..., 0] @ torch.ones(4, 3)
+
+
+def _one_row_lost(x: torch.Tensor) -> torch.Tensor:
+    return torch.cat([x[:, 1:], x], dim=2)
+
+
+def _axis_lost(x: torch.Tensor) -> torch.Tensor:
+    return torch.cat([x[:, 0], x], dim=1)
+
+
+def _beside_others(x: torch.Tensor) -> torch.Tensor:
+    return torch.cat([x[:, 0::2], x[:, 1]], dim=-1)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (_last_state, "x[:, -1, :]"),
+        (_first_of_all, "[..., :] in line"),
+        (_one_row_lost, "[:, :]"),
+        (_axis_lost, "[:, 0:1]"),
+        (_beside_others, "[:, 0::2]"),
+    ],
+)
+def test_brackets_are_written_otherwise(code: Any, text: str) -> None:
+    """The last entry for one that isn't there; an axis kept, dropped, or taken whole; as the brackets beside them."""
+    finding = the_only(code, torch.randn(2, 6, 4))
+    assert any(fix.verified and fix.text.startswith(text) for fix in finding.fixes), [fix.text for fix in finding.fixes]
+
+
 def test_pieces_of_one_wrong_split_are_one_fault_behind_another_one() -> None:
     """Pieces of 13, 13 and 10: three views fail, one split is wrong; what is assumed before it bars no way to it."""
     first, second = errors(nn.Sequential(nn.Linear(7, 12), Thirds(13)), torch.randn(2, 5, 12))

@@ -24,6 +24,7 @@ from tb_shapeplugin.fixes.registered import Propose
 from tb_shapeplugin.fixes.suggestion import suggestion
 from tb_shapeplugin.fixes.surplus_size import surplus_size
 from tb_shapeplugin.fixes.window import window
+from tb_shapeplugin.fixes.written_index import written_index
 from tb_shapeplugin.fixes.written_number import written_number
 
 Built = tuple[Any, tuple[Any, ...]]
@@ -146,6 +147,11 @@ def size_too_many() -> Built:
     return Net(lambda s, x: s.fc(x.view(2, 3, 4, 2)), fc=nn.Linear(4, 5)), (torch.randn(2, 12),)
 
 
+def entry_that_is_not_there() -> Built:
+    """x[2,7,4][:, 40] ✗: of seven the last one was meant."""
+    return Net(lambda s, x: s.fc(x[:, 40]), fc=nn.Linear(4, 3)), (torch.randn(2, 7, 4),)
+
+
 def refused_channels() -> Built:
     """x[3,9,9] ✗: the code's own check wants a batch of three channels."""
 
@@ -166,6 +172,7 @@ CASES = (
     Case(input_side, drawn_for_larger, "input 64×64", chained),
     Case(call_argument, lost_axis, "sum(1, keepdim=True)", wide_head),
     Case(written_number, axis_twice, "permute(0, 2, 1)", two_clips),
+    Case(written_index, entry_that_is_not_there, "x[:, -1]", lost_axis),
     Case(surplus_size, size_too_many, "view(2, 3, 4)", configured_batch),
     Case(levelled_operand, two_clips, "F.pad(b, [0, 1]) in add", chained),
     Case(made_of_sizes, state_with_swapped_axes, "torch.zeros(2, 4, 5)", configured_batch),

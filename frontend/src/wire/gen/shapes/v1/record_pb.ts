@@ -1164,6 +1164,8 @@ export type Fix = Message<"shapes.v1.Fix"> & {
   text: string;
 
   /**
+   * a list of objects; {"index": [..]} is a tuple, {"slice": [a, b, c]} a slice, {"ellipsis": true} what they say
+   *
    * @generated from field: string changes_json = 2;
    */
   changesJson: string;
