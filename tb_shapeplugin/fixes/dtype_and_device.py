@@ -1,6 +1,7 @@
 """A tensor converted to the dtype, or moved to the device, that the others have."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tb_shapeplugin.fixes.adaptation import Adaptation
 from tb_shapeplugin.fixes.delivery import at_input, on_the_way
@@ -36,7 +37,7 @@ def _converted(situation: Situation) -> Iterator[Candidate]:
         others = [other.dtype for other in operands if other.dtype != operand.dtype]
         alike = [dtype for dtype in others if (dtype in _FLOATS) == (operand.dtype in _FLOATS)]
         for dtype in list(dict.fromkeys([*alike, *_INDICES, "float32", *others]))[: _MOST + len(alike)]:
-            if dtype != operand.dtype:
+            if dtype != operand.dtype and situation.fits(replace(operand, dtype=dtype)):
                 step = Adaptation("to", {"dtype": dtype}, operand.shape, _WRITTEN.get(dtype, f"to(torch.{dtype})"))
                 yield from _delivered(situation, operand, step, 0.8 if dtype in alike and not operand.dtype.startswith("complex") else 1.3)
     layer = situation.layer

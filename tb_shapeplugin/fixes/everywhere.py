@@ -12,8 +12,8 @@ from tb_shapeplugin.record.finding import Finding, Fix
 from tb_shapeplugin.record.trace import Failure, Trace
 
 _MOST_NAMED = 2  # further places that a fix names
-_KEPT = ("arg", "attr", "param", "op", "insert", "call", "argument", "operand", "input", "value", "dim", "dims", "shape", "arguments")
-_NAMES = ("arg", "attr", "param", "op", "insert", "call", "argument", "operand", "input")  # of them those that hold no size
+_NAMES = ("arg", "attr", "param", "op", "insert", "call", "argument", "operand", "input", "dtype", "device", "to")
+_KEPT = (*_NAMES, "value", "dim", "dims", "shape", "arguments")  # and what holds a size
 
 
 def failures_of(trace: Trace, finding: Finding) -> list[Failure]:

@@ -16,6 +16,7 @@ _KINDS = frozenset(
     "rank conv_channels conv_kernel linear_in_features norm_features broadcast mask_shape loss_target_shape attn_layout "  # noqa: SIM905  as words
     "matmul_dims rnn_input rnn_state seq_lengths index_shape view_numel norm_batch_one cat".split()
 )
+_OF_AXES = ("transpose", "permute")  # steps that lose nothing, wherever the failing call stands
 _MOST_COPIES = 4  # channels that a grey picture is repeated to
 _PICTURE = 4  # axes
 _CHANNELS = ("in_channels", "num_channels")
@@ -75,6 +76,11 @@ def _steps(situation: Situation, operand: Operand, tensor: int, shape: Shape) ->
         yield from (step for step in adaptations(shape) if _right_rank(situation, step) and step.operation != "select")
     elif situation.kind != "rank":
         yield from (replace(step, effort=_FAR) for step in adaptations(shape) if _drops_an_end(shape, step))
+        if situation.replay.possible:
+            ordered = (step for step in adaptations(shape) if step.operation in _OF_AXES)
+            yield from (step for step in ordered if situation.replay.runs({tensor: step.shape}))
+            if situation.replay.lacks_batch() and situation.replay.runs({tensor: (1, *shape)}):
+                yield Adaptation("unsqueeze", {"dim": 0}, (1, *shape), "unsqueeze(0)", 0.8)
     if situation.kind == "loss_target_shape" and tensors[tensor].dtype == "int64" and shape == operand.shape:
         yield from _class_numbers(shape)
 

@@ -116,6 +116,30 @@ class Sides(nn.Module):
         return x.reshape(batch, channels, -1)
 
 
+class Heads(nn.Module):
+    """Three layers that take the input, each in float32."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.q(x) + self.k(x) + self.v(x)
+        return result
+
+
+class Mixed(nn.Module):
+    """conv(x)[2,6,4,4].flatten(2).transpose(1, 2) ─ norm of 6: a batch or an order that is missing fails only there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 6, 2, stride=2), nn.LayerNorm(6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.norm(self.conv(x).flatten(2).transpose(1, 2))
+        return result
+
+
 class Counted(nn.Module):
     """Positions for as many ids as there are in ids.shape[1]."""
 
