@@ -53,14 +53,14 @@ class Swallowed(nn.Module):
 
 
 class Unmendable(nn.Module):
-    """x[4,6] ─ fc 7 ✗, and a[2,5][:, 9] ✗: nobody knows which column was meant."""
+    """x[4,6] ─ fc 7 ✗, and a[2,5][:, (0, 9)] ✗: nobody knows which columns were meant."""
 
     def __init__(self) -> None:
         super().__init__()
         self.fc = nn.Linear(7, 3)
 
     def forward(self, x: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-        return self.fc(x).sum() + a[:, 9].sum()
+        return self.fc(x).sum() + a[:, torch.tensor([0, 9])].sum()
 
 
 class Packed(nn.Module):
