@@ -7,7 +7,7 @@ from itertools import islice
 
 from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.fixes.everywhere import failures_of, offered
-from tb_shapeplugin.fixes.impact import reached_as_far
+from tb_shapeplugin.fixes.impact import reached_as_far, swells
 from tb_shapeplugin.fixes.rerunner import Changes
 from tb_shapeplugin.fixes.search import Repair, Search
 from tb_shapeplugin.fixes.situation import Change
@@ -42,7 +42,9 @@ def completes(search: Search, combination: Combination) -> bool:
     if _overlap(combination.fixes):
         return False
     outcome = search.rerun(tuple(change for fix in combination.fixes for change in fix.changes), frozenset())
-    return outcome is not None and outcome.trace.completed and reached_as_far(search.trace, outcome.trace)
+    if outcome is None or not outcome.trace.completed or swells(search.trace, outcome.trace):
+        return False
+    return reached_as_far(search.trace, outcome.trace)
 
 
 def combined(search: Search, places: Sequence[frozenset[Site]], repairs: Sequence[Sequence[Repair]]) -> Combination | None:

@@ -11,6 +11,7 @@ from tb_shapeplugin.record.values import Operand
 
 EVERY_CALLER = "changes what every caller of the model passes"
 _ORDINALS = {0: "the first operand", 1: "the second operand", 2: "the third operand"}
+_NO_CALLS_OF_TORCH = ("python.", "torch.nn.utils.")  # a function mode hears of none by these names
 _JOINING = ("cat", "concat", "stack")
 
 
@@ -41,8 +42,8 @@ def before_module(situation: Situation, step: Adaptation, effort: float) -> Cand
 def at_operand(situation: Situation, operand: Operand, step: Adaptation, effort: float) -> Candidate | None:
     """The step on an operand of the failing call; None where the call is written in torch's own code, or the operand by name."""
     position = operand_position(situation, operand)
-    asks = situation.call.name.startswith("python.") or situation.call.short_name == "size"  # what is asked for goes on nowhere
-    if position is None or situation.in_torchs_code or asks:
+    asks = situation.call.short_name == "size"  # what is asked for goes on nowhere
+    if position is None or situation.in_torchs_code or asks or situation.call.name.startswith(_NO_CALLS_OF_TORCH):
         return None
     change = situation.call_change(situation.op, operand=position, op=step.operation, **step.arguments)
     text = f"{written(shown(situation, operand), step)} in {situation.call.short_name}"

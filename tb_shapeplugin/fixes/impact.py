@@ -1,8 +1,12 @@
 """What a fix changes beside the failure that it repairs: ops of another shape, and whether the batch is still one."""
 
 from collections import Counter
+from math import prod
 
 from tb_shapeplugin.record.trace import OpFact, TensorFact, Trace
+
+_FAR_LARGER = 64  # times
+_HARMLESS = 1 << 20  # elements
 
 
 def reached_as_far(before: Trace, after: Trace) -> bool:
@@ -12,6 +16,15 @@ def reached_as_far(before: Trace, after: Trace) -> bool:
 
 def _assumed_values(trace: Trace) -> int:
     return sum(value.origin == "assumed" for value in trace.values)
+
+
+def swells(before: Trace, after: Trace) -> bool:
+    """Is some tensor now far larger than any was? Sides that are spread over each other in every round fill any memory."""
+    return _largest(after) > max(_FAR_LARGER * _largest(before), _HARMLESS)
+
+
+def _largest(trace: Trace) -> int:
+    return max((prod(tensor.shape) for tensor in trace.tensors), default=0)
 
 
 def changed_ops(before: Trace, after: Trace) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.fixes.candidates import candidates
 from tb_shapeplugin.fixes.each_pass import at_each_pass
-from tb_shapeplugin.fixes.impact import changed_ops, loses_batch, reached_as_far
+from tb_shapeplugin.fixes.impact import changed_ops, loses_batch, reached_as_far, swells
 from tb_shapeplugin.fixes.rerunner import Changes, Outcome, Rerunner
 from tb_shapeplugin.fixes.situation import Candidate
 from tb_shapeplugin.record.finding import Fix
@@ -67,7 +67,8 @@ class Search:
         return [repair for repair in accepted if self._worth_telling(repair, accepted[0])]
 
     def _repairs(self, outcome: Outcome, own: frozenset[Site]) -> bool:
-        return outcome.sites <= self.known - own and reached_as_far(self.trace, outcome.trace)
+        fails_nowhere_else = outcome.sites <= self.known - own and reached_as_far(self.trace, outcome.trace)
+        return fails_nowhere_else and not swells(self.trace, outcome.trace)
 
     @staticmethod
     def _worth_telling(repair: Repair, best: Repair) -> bool:

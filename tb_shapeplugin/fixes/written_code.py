@@ -10,7 +10,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.MatMult: "matmul",
     ast.Pow: "pow",
 }
-_LIBRARIES = ("torch", "F", "nn.functional", "torch.nn.functional", "functional")
+_LIBRARIES = ("torch", "F", "nn.functional", "torch.nn.functional", "functional", "nn.utils.rnn", "torch.nn.utils.rnn", "rnn")
 _LONGEST = 24  # characters of an operand that is worth repeating
 
 

@@ -112,6 +112,8 @@ def _pack_requires(call: OpCall) -> Clash | None:
     batch_dim = 0 if call.get(2, "batch_first", False) is True else 1
     if x.ndim <= batch_dim:
         return rank(x, 2)
+    if isinstance(lengths, Operand) and lengths.ndim != 1:
+        return rank(lengths, 1, f"the lengths {lengths} have {axes_text(lengths.ndim)}, they take 1")
     if count is None or count == x.shape[batch_dim]:
         return None
     words = f"there are {count} lengths for a batch of {x.shape[batch_dim]} in {x}"

@@ -274,6 +274,37 @@ def test_brackets_are_written_otherwise(code: Any, text: str) -> None:
     assert any(fix.verified and fix.text.startswith(text) for fix in finding.fixes), [fix.text for fix in finding.fixes]
 
 
+class Swelling(nn.Module):
+    """x[4,8] + layer(x)[4,8,1] ✗, in each of 30 rounds: x.unsqueeze(1) runs, and is four times as large in each round."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(30))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = x + layer(x)[..., None]
+        return x
+
+
+def test_what_fills_any_memory_is_no_repair() -> None:
+    """A shape-level run would let it pass."""
+    for finding in errors(Swelling(), torch.randn(4, 8)):
+        assert not any("x.unsqueeze(" in fix.text for fix in finding.fixes if fix.verified)
+
+
+def test_lengths_without_an_axis_are_told_by_their_own_name() -> None:
+    """They are the second argument of a function of a library; of that call no change is offered, as no function mode hears of it."""
+
+    def packed(sounds: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        return nn.utils.rnn.pack_padded_sequence(sounds, lengths, batch_first=True, enforce_sorted=False).data
+
+    (finding,) = errors(packed, torch.randn(1, 5, 3), torch.tensor(5))
+    texts = [fix.text for fix in finding.fixes if fix.verified]
+    assert "lengths.unsqueeze(0)" in texts
+    assert not any("in pack_padded_sequence" in text for text in texts)
+
+
 def test_pieces_of_one_wrong_split_are_one_fault_behind_another_one() -> None:
     """Pieces of 13, 13 and 10: three views fail, one split is wrong; what is assumed before it bars no way to it."""
     first, second = errors(nn.Sequential(nn.Linear(7, 12), Thirds(13)), torch.randn(2, 5, 12))
