@@ -1,7 +1,7 @@
 /** Builds small Records for tests as a model would run: modules are called, ops take tensors and give tensors. */
 
 import { OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, TENSOR_KINDS, VALUE_ORIGINS } from '../src/model/record';
-import type { Branch, Case, Endpoint, Finding, Ragged, Record, Severity } from '../src/model/record';
+import type { Branch, Case, Endpoint, Finding, Ragged, Record, Severity, Totals } from '../src/model/record';
 
 type Kind = (typeof TENSOR_KINDS)[number];
 
@@ -65,6 +65,23 @@ interface ValueRow {
   readonly origin: (typeof VALUE_ORIGINS)[number];
   readonly literal: string;
 }
+
+const NO_TOTALS: Totals = {
+  params: null,
+  trainableParams: null,
+  paramBytes: null,
+  bufferBytes: null,
+  inputBytes: null,
+  outputBytes: null,
+  savedBytes: null,
+  gradientBytes: null,
+  optimizerBytes: null,
+  peakForwardBytes: null,
+  peakFirstBytes: null,
+  peakBytes: null,
+  packedParams: null,
+  packedBytes: null,
+};
 
 const NO_FINDING: Finding = {
   kind: 'linear_in_features',
@@ -293,7 +310,8 @@ export class RecordBuilder {
       versions: new Map(),
       inputs: this.inputs,
       outputs: this.outputs,
-      totals: { params: null, trainableParams: null, paramBytes: null, bufferBytes: null, inputBytes: null, outputBytes: null },
+      totals: NO_TOTALS,
+      memory: null,
       findings: this.findings,
       childLists: ragged([[]]),
       modules: moduleColumns(this.modules, text),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from tb_shapeplugin.analyse.memory import memory_of, memory_totals
 from tb_shapeplugin.analyse.tree import Holding, marked_subtrees, subtree_sums
 from tb_shapeplugin.base.units import item_bytes
 from tb_shapeplugin.record.columns import Ints, Ragged, ints
@@ -67,6 +68,7 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
         findings=findings,
         branches=trace.branches,
         cases=trace.cases,
+        memory=memory_of(trace.memory) if trace.memory is not None else None,
         strings=tuple(tables.strings),
         shapes=tuple(tables.shapes),
         argument_lists=Ragged.of(tables.argument_lists),
@@ -150,11 +152,17 @@ def _figures(trace: Trace) -> _Figures:
         fact = trace.tensors[tensor]
         return fact.storage_bytes if fact.storage_bytes >= 0 else tensor_bytes(fact)
 
+    of_parameters = {storage(tensor) for module in trace.modules for tensor in module.parameters}
+
+    def buffers(module: ModuleFact) -> Iterable[int]:
+        """Its buffers that are no view of a parameter: such a one takes no memory of its own."""
+        return (tensor for tensor in module.buffers if storage(tensor) not in of_parameters)
+
     return _Figures(
         params=figure(lambda module: module.parameters, itself, numel),
         trainable_params=figure(lambda module: module.trainable, itself, numel),
         param_bytes=figure(lambda module: module.parameters, storage, size),
-        buffer_bytes=figure(lambda module: module.buffers, storage, size),
+        buffer_bytes=figure(buffers, storage, size),
     )
 
 
@@ -171,6 +179,9 @@ def _totals(trace: Trace, figures: _Figures) -> Totals:
         input_bytes=_endpoint_bytes(trace, first.inputs),
         # What a failed run would have returned is a guess, whatever was assumed to go on.
         output_bytes=_endpoint_bytes(trace, first.outputs) if first.completed else None,
+        packed_params=sum(module.packed[0] for module in trace.modules),
+        packed_bytes=sum(module.packed[1] for module in trace.modules),
+        **(memory_totals(trace.memory) if trace.memory is not None else {}),
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tb_shapeplugin.record.cases import CaseView
 from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.memory import Memory
 from tb_shapeplugin.record.record import Record, Totals
 from tb_shapeplugin.record.trace import Branch, Endpoint
 from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows, ValueRows
@@ -74,6 +75,11 @@ class Capture:
     def totals(self) -> Totals:
         """The whole model's figures; None where nobody knows."""
         return self._record.totals
+
+    @property
+    def memory(self) -> Memory | None:
+        """What is alive over an iteration, with its peak; None where that isn't known."""
+        return self._record.memory
 
     @property
     def inputs(self) -> tuple[Endpoint, ...]:

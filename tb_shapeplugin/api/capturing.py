@@ -23,6 +23,10 @@ def capture(
     *,
     name: str = "model",
     execution: Literal["auto", "fake", "real"] = "auto",
+    backward: bool = False,
+    loss_fn: Callable[[Any], Any] | None = None,
+    optimizer: Any = None,
+    accumulate: int = 1,
     cases: Mapping[str, Any] | None = None,
     only: str | None = None,
     thorough: bool = False,
@@ -42,6 +46,11 @@ def capture(
         name: what the model is called in the tab.
         execution: ``fake`` runs at the shape level on a copy without memory, ``real`` on the data given, ``auto`` at the
             shape level, with real values of the few ops that forward's decisions depend on.
+        backward: tell what memory whole training steps take, not the forward alone: forward, backward, and the optimizer's step
+            where one is given. They run at the shape level, on a copy: nothing is trained. Not told with ``cases`` and ``only``.
+        loss_fn: the loss of the model's output; else the sum of all floating outputs.
+        optimizer: one of torch's, of the model's parameters; it stays as it is.
+        accumulate: how many forwards and backwards come before a step; ``args`` is one micro-batch.
         cases: further inputs by name, each in the form of ``args``; the capture is the union of all runs and says what
             each of them ran. ``args`` itself is the case ``default``; without ``args`` there are these cases alone.
         only: the dotted path of a submodule: the capture is its part of the run, with the inputs that it gets in the whole.
@@ -59,16 +68,21 @@ def capture(
         'linear_in_features'
     """
     _check_options(model, name, execution, source, only)
+    _check_training(backward, loss_fn, optimizer, accumulate)
     inputs = _inputs(model, args, kwargs, cases)
     try:
         from tb_shapeplugin.api.examining import Question, examined  # noqa: PLC0415  it runs the model, which needs torch
         from tb_shapeplugin.tracing.execution import Options  # noqa: PLC0415  the tab lives without torch
+        from tb_shapeplugin.tracing.passes.memory import Training  # noqa: PLC0415  the same
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
         raise ShapesError(_NO_TORCH) from error
     faults = Faults()
-    options = Options(execution, continue_past_errors, source, only, faults=faults)
+    training = Training(loss_fn, optimizer, accumulate) if backward else None
+    options = Options(
+        execution, continue_past_errors, source, only, faults=faults, memory=only is None and cases is None, training=training
+    )
     question = Question(name, options, verify_fixes, branches=thorough or cases is not None, united=cases is not None)
     record = faults.guarded("everything", lambda: examined(model, inputs, question), None)
     if record is None:
@@ -120,6 +134,17 @@ def _check_options(model: Any, name: Any, execution: Any, source: Any, only: Any
     for option, value, known in (("execution", execution, _EXECUTIONS), ("source", source, _SOURCES)):
         if value not in known:
             raise ShapesError(f"{option} is {value!r}. Use one of {', '.join(map(repr, known))}.")
+
+
+def _check_training(backward: Any, loss_fn: Any, optimizer: Any, accumulate: Any) -> None:
+    if not backward and (loss_fn is not None or optimizer is not None or accumulate != 1):
+        raise ShapesError("loss_fn, optimizer and accumulate say how a training step goes. Give backward=True with them.")
+    if loss_fn is not None and not callable(loss_fn):
+        raise ShapesError(f"loss_fn is a {type(loss_fn).__name__}. Give a function that makes the loss of the model's output.")
+    if optimizer is not None and not all(hasattr(optimizer, name) for name in ("step", "state", "param_groups")):
+        raise ShapesError(f"optimizer is a {type(optimizer).__name__}. Give one of torch.optim's, made of the model's parameters.")
+    if not isinstance(accumulate, int) or isinstance(accumulate, bool) or accumulate < 1:
+        raise ShapesError(f"accumulate is {accumulate!r}. Give the number of micro-batches before a step, 1 or more.")
 
 
 def _signature(model: Callable[..., Any]) -> inspect.Signature | None:

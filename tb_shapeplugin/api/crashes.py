@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from tb_shapeplugin.analyse.findings import findings
 from tb_shapeplugin.analyse.ledger import record_of
+from tb_shapeplugin.analyse.mismatches.out_of_memory import runs_out
 from tb_shapeplugin.api.repairing import Budget, repaired
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.faults import Faults
@@ -17,6 +18,7 @@ from tb_shapeplugin.record.record import Record
 from tb_shapeplugin.record.trace import SourceFact, Trace
 from tb_shapeplugin.tracing.bare_failure import bare_failure
 from tb_shapeplugin.tracing.execution import Examination, Options, examine
+from tb_shapeplugin.tracing.passes.memory import Training
 from tb_shapeplugin.tracing.postmortem import Crash, Scene
 from tb_shapeplugin.tracing.statements import forget_locals, stops_of
 
@@ -57,7 +59,14 @@ def _diagnosed(crash: Crash, deadline: float, faults: Faults) -> Record:
             left = deadline - time.monotonic()
             if left <= 0:
                 break
-            options = Options(never_real=True, continue_past_errors=not crash.out_of_reach, seconds=left * _FOR_READINGS, faults=faults)
+            options = Options(
+                never_real=True,
+                continue_past_errors=not crash.out_of_reach,
+                seconds=left * _FOR_READINGS,
+                faults=faults,
+                memory=runs_out(type(crash.error).__name__, str(crash.error)),
+                training=Training(),
+            )
             with _modes_of(scene):
                 examination = _examined(scene, options)
                 if examination is not None and crash.shown_by(examination.trace):

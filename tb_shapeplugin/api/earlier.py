@@ -9,6 +9,7 @@ from tb_shapeplugin.api.captures import Capture
 from tb_shapeplugin.tracing.collection import paused_collection
 from tb_shapeplugin.tracing.fingerprint import Fingerprint
 
+_LOOKED_INTO = ("cases", "loss_fn", "optimizer")  # options that are unchanged where all that they hold is
 _MOST_A_MODEL = 4  # captures, with other options or inputs
 
 _Kept = OrderedDict[str, tuple[Fingerprint, Capture]]
@@ -21,8 +22,8 @@ def earlier(model: Callable[..., Any], args: Any, kwargs: Any, options: Mapping[
     Example:
         >>> earlier(model, args, None, {}, lambda: capture(model, args))  # doctest: +SKIP
     """
-    key = repr(sorted((name, value) for name, value in options.items() if name != "cases"))
-    roots = (model, args, kwargs, options.get("cases"))
+    key = repr(sorted((name, value) for name, value in options.items() if name not in _LOOKED_INTO))
+    roots = (model, args, kwargs, *(options.get(name) for name in _LOOKED_INTO))
     kept = _of(model)
     known = kept.get(key) if kept is not None else None
     if known is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.memory import Memory
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint, Execution, Outcome, ValueOrigin
 from tb_shapeplugin.record.values import Shape, TensorKind
 
@@ -108,7 +109,9 @@ class ValueColumns(Columns):
 class Totals:
     """The whole model's figures; None where nobody knows.
 
-    Parameters are distinct Parameter objects, bytes distinct storages at their real dtype.
+    Parameters are distinct Parameter objects, bytes distinct storages at their real dtype. ``saved_bytes`` is what autograd keeps for
+    a backward, parameters left out. Peaks are the most bytes of tensors alive at once: up to the end of the forward, in the iteration
+    that makes the optimizer's state, in a steady one; without training steps all three are the forward's.
     """
 
     params: int | None
@@ -117,6 +120,14 @@ class Totals:
     buffer_bytes: int | None
     input_bytes: int | None
     output_bytes: int | None
+    saved_bytes: int | None = None
+    gradient_bytes: int | None = None
+    optimizer_bytes: int | None = None
+    peak_forward_bytes: int | None = None
+    peak_first_bytes: int | None = None
+    peak_bytes: int | None = None
+    packed_params: int | None = None  # elements of quantised weights that are no Parameters
+    packed_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +156,4 @@ class Record:
     findings: tuple[Finding, ...] = ()
     branches: tuple[Branch, ...] | None = None  # that never ran; None: nobody asked
     cases: tuple[Case, ...] = ()  # of a union of several inputs; () for a single run
+    memory: Memory | None = None  # None: nobody asked, or the run didn't complete

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from tb_shapeplugin.record.memory import MemoryFacts
 from tb_shapeplugin.record.values import OpCall, Shape, TensorKind
 
 Execution: TypeAlias = Literal["fake", "real"]
@@ -80,6 +81,7 @@ class ModuleFact:
     buffers: tuple[int, ...] = ()
     shared_with: tuple[str, ...] = ()  # other paths of this module, or of its parameters
     lazy: bool = False  # has parameters that are not materialised: its counts are unknown
+    packed: tuple[int, int] = (0, 0)  # elements and bytes of quantised weights, which are no Parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,7 @@ class Trace:
     values: tuple[ValueFact, ...] = ()
     branches: tuple[Branch, ...] | None = None  # that never ran; None: nobody asked
     cases: tuple[Case, ...] = ()  # of a union; () for a single run
+    memory: MemoryFacts | None = None  # None: nobody asked, or the run didn't complete
 
 
 def reached_from(trace: Trace, ops: set[int]) -> set[int]:

@@ -10,6 +10,7 @@ from typing import Final
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.units import bytes_text, count_text
 from tb_shapeplugin.record.finding import Finding, Severity
+from tb_shapeplugin.record.memory import TERMS, Memory
 from tb_shapeplugin.record.record import VALUE_ORIGINS, Record
 from tb_shapeplugin.record.row_order import row_order
 from tb_shapeplugin.record.trace import ValueOrigin
@@ -174,6 +175,7 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         ("Buffer bytes", bytes_text(totals.buffer_bytes)),
         ("Input bytes", bytes_text(totals.input_bytes)),
         ("Output bytes", bytes_text(totals.output_bytes)),
+        *_memory_figures(record),
     ]
     digits = max(len(text) for _, text in figures)
     yield from ((label, text.rjust(digits)) for label, text in figures)
@@ -185,6 +187,7 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "Cases" if place == 0 else "", f"{case.name}: {len(case.ops)} of {len(record.ops)} ops{state}"
     if _usual_device(record) != "cpu":
         yield "Device", _usual_device(record)
+    yield from _about_memory(record)
     explained = any(finding.severity == "error" for finding in record.findings)
     if not record.completed:
         yield "Completed", "no" if explained or not record.error else f"no, {record.error}"
@@ -195,6 +198,42 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "Never ran" if place == 0 else "", f"{branch.file}:{branch.line}  {branch.code}"
     if len(branches) > _SHOWN_BRANCHES:
         yield "", f"and {len(branches) - _SHOWN_BRANCHES} more branches"
+
+
+def _memory_figures(record: Record) -> Iterator[tuple[str, str]]:
+    memory, totals = record.memory, record.totals
+    if memory is None:
+        return
+    if totals.packed_params:
+        yield "Packed params", count_text(totals.packed_params)
+        yield "Packed bytes", bytes_text(totals.packed_bytes)
+    yield "Saved for backward", bytes_text(totals.saved_bytes)
+    if _trains(memory):
+        yield "Gradients", bytes_text(totals.gradient_bytes)
+        yield "Optimizer state", bytes_text(totals.optimizer_bytes)
+        yield "Peak, first step", bytes_text(totals.peak_first_bytes)
+        yield "Peak, later steps", bytes_text(totals.peak_bytes)
+    yield "Peak of forward", bytes_text(totals.peak_forward_bytes)
+
+
+def _trains(memory: Memory) -> bool:
+    """Were training steps asked for, whether or not they could be told?"""
+    return any(phase != "forward" for phase, _ in memory.phases) or "gradient_bytes" in memory.unknown
+
+
+def _about_memory(record: Record) -> Iterator[tuple[str, str]]:
+    """Where the peak is and what it consists of; what is no part of it; why a figure is unknown."""
+    memory = record.memory
+    if memory is None:
+        return
+    if memory.peak is not None:
+        peak = memory.peak
+        where = f" in {peak.module}" if peak.module else ""
+        terms = ", ".join(f"{term} {bytes_text(peak.terms[term])}" for term in TERMS if peak.terms.get(term))
+        yield "Peak at", f"{peak.op_name}{where} ({peak.phase}): {terms}"
+        yield "", "tensors only: no workspaces of kernels, no rounding or fragmentation of an allocator"
+    for place, reason in enumerate(dict.fromkeys(memory.unknown.values())):
+        yield "Unknown memory" if place == 0 else "", reason
 
 
 def _values(record: Record) -> str:

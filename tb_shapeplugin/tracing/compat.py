@@ -5,7 +5,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
@@ -433,3 +433,26 @@ def set_autocast_state(state: tuple[Any, ...]) -> None:
     for device, enabled, dtype in devices:
         torch.set_autocast_enabled(device, enabled)
         torch.set_autocast_dtype(device, dtype)
+
+
+def with_contents(fake: torch.Tensor, real: torch.Tensor) -> None:
+    """A fake of a single number remembers what the real one holds, as one does that code makes of a number: reads of it need no run."""
+    with torch.no_grad(), torch.utils._python_dispatch._disable_current_modes():
+        fake.constant = real.detach().clone()  # type: ignore[attr-defined]  # of FakeTensor
+    fake.fake_mode.fake_tensor_converter.add_constant_storage_mapping(fake)  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def without_autocast() -> Iterator[None]:
+    """As behind an autocast region: nothing is cast inside, and no cast is kept from before."""
+    before = autocast_state()
+    enabled = [(device, dtype) for device, on, dtype in before[1] if on]
+    if not enabled:
+        yield
+        return
+    torch.clear_autocast_cache()
+    set_autocast_state((before[0], [(device, False, dtype) for device, _, dtype in before[1]]))
+    try:
+        yield
+    finally:
+        set_autocast_state(before)

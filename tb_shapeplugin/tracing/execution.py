@@ -10,6 +10,7 @@ from torch import nn
 
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.faults import Faults
+from tb_shapeplugin.record.memory import MemoryFacts
 from tb_shapeplugin.record.site import Site
 from tb_shapeplugin.record.trace import Trace
 from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
@@ -21,10 +22,12 @@ from tb_shapeplugin.tracing.going_on import Recovery
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
 from tb_shapeplugin.tracing.inputs import holds_spec
 from tb_shapeplugin.tracing.passes.branches import Watch
+from tb_shapeplugin.tracing.passes.memory import Training, memory, nothing_told
 from tb_shapeplugin.tracing.passes.readings import diagnose
 from tb_shapeplugin.tracing.passes.recover import GoOn, Reading
 from tb_shapeplugin.tracing.passes.within import Within
 from tb_shapeplugin.tracing.plain_state import Photograph
+from tb_shapeplugin.tracing.read_value import ReadValue
 from tb_shapeplugin.tracing.restore import ContentKeeper, ProcessPhotograph, surely
 from tb_shapeplugin.tracing.source import SourceMode, display_path, innermost_user_frame
 from tb_shapeplugin.tracing.subject import Subject, without_partials
@@ -50,6 +53,8 @@ class Options:
     watch: Watch | None = None  # of the branches that run
     faults: Faults = field(default_factory=Faults)  # takes up our own
     never_real: bool = False  # the shape level alone, with values of what it asks for: after a crash nothing is run as it was
+    memory: bool = False  # a pass that tells what is alive when
+    training: Training | None = None  # what makes a training step of the forward, for that pass
     seconds: float = 10.0  # that choosing among readings of a failure may take
 
 
@@ -66,6 +71,7 @@ class Examination:
 
     trace: Trace
     retry: Retry | None
+    read: Sequence[ReadValue] = ()  # the values that the run read
 
 
 def examine(subject: Subject, options: Options) -> Examination:
@@ -78,17 +84,21 @@ def examine(subject: Subject, options: Options) -> Examination:
     subject = replace(subject, model=unwrapped(subject.model), compiled=is_compiled(subject.model))
     with contextlib.ExitStack() as stack:
         stack.callback(surely, ProcessPhotograph().put_back)
-        if options.execution == "real":
-            return _real(subject, options)
-        try:
-            return _shape_level(subject, options)
-        except ShapesError:
+        return _with_memory(_examined(subject, options), subject, options)
+
+
+def _examined(subject: Subject, options: Options) -> Examination:
+    if options.execution == "real":
+        return _real(subject, options)
+    try:
+        return _shape_level(subject, options)
+    except ShapesError:
+        raise
+    except Exception as fault:
+        if options.execution == "fake" or options.never_real or holds_spec((subject.args, subject.kwargs)):
             raise
-        except Exception as fault:
-            if options.execution == "fake" or options.never_real or holds_spec((subject.args, subject.kwargs)):
-                raise
-            options.faults.note("the shape-level run", fault)
-            return _real(subject, options)
+        options.faults.note("the shape-level run", fault)
+        return _real(subject, options)
 
 
 def _real(subject: Subject, options: Options, why: tuple[str, ...] = ()) -> Examination:
@@ -141,7 +151,27 @@ def _shape_level(subject: Subject, options: Options) -> Examination:
             asked.run(GoOn(asked.reading, options.continue_past_errors), watch=options.watch)
     if asked.value_read and may_be_real and not trace.failures:
         return _real(subject, options, (f"forward reads a value at {asked.value_read}, so it ran for real",))
-    return Examination(trace, asked.retry)
+    return Examination(trace, asked.retry, asked.read)
+
+
+def _with_memory(examination: Examination, subject: Subject, options: Options) -> Examination:
+    """The same with what memory the run takes, where it was asked for and the run went through."""
+    if not options.memory or not examination.trace.completed:
+        return examination
+    facts = options.faults.guarded("what memory it takes", lambda: _memory(subject, options, examination.read), None)
+    return replace(examination, trace=replace(examination.trace, memory=facts))
+
+
+def _memory(subject: Subject, options: Options, read: Sequence[ReadValue]) -> MemoryFacts:
+    """Of a twin of its own, as the pass uses one up. What it reaches of the user's own is put back."""
+    optimizer = options.training.optimizer if options.training is not None else None
+    with young_collection(), contextlib.ExitStack() as stack:
+        try:
+            twin = make_twin(subject.model, subject.args, subject.kwargs, optimizer)
+        except CannotCopy as error:
+            return nothing_told(f"the model can't be copied ({error})")
+        stack.callback(surely, Photograph(twin.model, twin.args, twin.kwargs, twin.copies).put_back)
+        return memory(twin, options.training, read, options.faults)
 
 
 class _Asked:
@@ -154,6 +184,7 @@ class _Asked:
         self._may_be_real = may_be_real
         self.value_read = ""  # file:line of the read at which the last run ended
         self.reading = Reading()  # the one that the diagnosis chose
+        self.read: list[ReadValue] = []  # what the last run read
 
     def diagnosed(self) -> Trace:
         """The run in the reading with the fewest causes, in which it is asked from here on."""
@@ -180,6 +211,7 @@ class _Asked:
             stack.callback(surely, photograph.put_back)
             run = self._run(recovery, changes, checks, watch)
         self.value_read = ""
+        self.read = [] if checks is None else checks.values.known
         unchecked = UNCHECKED_WITHOUT_VALUES if checks is None else checks.unchecked()
         if run.error is not None and is_value_read(run.error):
             self.value_read = _where(run.error)

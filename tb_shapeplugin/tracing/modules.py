@@ -230,6 +230,7 @@ class ModuleBook:
             buffers=buffers,
             shared_with=tuple(dict.fromkeys(shared)),
             lazy=node.lazy,
+            packed=_packed(node.module),
         )
 
 
@@ -265,6 +266,20 @@ def _attributes_of(owner: Any) -> list[tuple[str, Any]]:
     """What a callable object, or the object of a bound method, holds; a function holds nothing under a name."""
     held = getattr(owner, "__dict__", None)
     return list(held.items()) if isinstance(held, dict) and not isinstance(owner, (type, FunctionType, ModuleType)) else []
+
+
+def _packed(module: nn.Module) -> tuple[int, int]:
+    """Elements and bytes of a quantised layer's weight and bias, which it keeps packed for its kernel."""
+    packed = "_packed_params" in vars(module) or "_packed_params" in module._modules
+    if not packed or not callable(getattr(type(module), "weight", None)):  # of the class: reading an attribute may run code
+        return 0, 0
+    try:
+        read: Any = module  # torch's types know neither as methods
+        given = (read.weight(), read.bias() if callable(read.bias) else read.bias)
+        held = [tensor for tensor in given if isinstance(tensor, torch.Tensor)]
+    except Exception:  # a layer of the user's that only looks like one
+        return 0, 0
+    return sum(tensor.numel() for tensor in held), sum(tensor.numel() * tensor.element_size() for tensor in held)
 
 
 def _config(module: nn.Module) -> str:

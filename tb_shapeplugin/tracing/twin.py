@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tb_shapeplugin.tracing.compat import FakeTensorMode, fresh_fake_mode, is_compiled, is_lazy, no_function_modes
+from tb_shapeplugin.tracing.compat import FakeTensorMode, fresh_fake_mode, is_compiled, is_lazy, no_function_modes, with_contents
 from tb_shapeplugin.tracing.copying import FakeCopy
 from tb_shapeplugin.tracing.inputs import MAKE_TENSOR, Spec
 from tb_shapeplugin.tracing.plain_state import Photograph
@@ -25,6 +25,7 @@ class Twin:
     roots: list[tuple[torch.Tensor, torch.Tensor]]  # each fake with the tensor that it stands for
     originals: list[nn.Module]  # every module that can be reached, those that a function closes over or finds among its globals too
     copies: list[nn.Module]  # theirs, in the same order
+    optimizer: Any = None  # of the copy's parameters, where one was given
 
     @cached_property
     def compiled_parts(self) -> frozenset[int]:
@@ -37,7 +38,7 @@ class Twin:
         return {id(original): twin for original, twin in zip(self.originals, self.copies, strict=True)}
 
 
-def make_twin(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Twin:
+def make_twin(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], optimizer: Any = None) -> Twin:
     """The fake deep copy of model and arguments together, so that what they share stays shared. Nothing is allocated.
 
     Attributes that can't be copied (locks, generators, process groups) are shared with the original.
@@ -51,11 +52,26 @@ def make_twin(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Twin
         with mode:
             return torch.empty(spec.shape, dtype=spec.dtype, device=spec.device)
 
-    photograph = Photograph(model, args, kwargs)
-    copied = FakeCopy(mode, (model, args, kwargs), photograph.modules, photograph.tensors, {MAKE_TENSOR: tensor_for})
-    twin, twins_args, twins_kwargs = copied.values
+    photograph = Photograph(model, args, kwargs, *_state_of(optimizer))
+    copied = FakeCopy(mode, (model, args, kwargs, optimizer), photograph.modules, photograph.tensors, {MAKE_TENSOR: tensor_for})
+    twin, twins_args, twins_kwargs, twins_optimizer = copied.values
     _make_lazy_fake(mode, copied.modules)
-    return Twin(mode, twin, twins_args, twins_kwargs, copied.fakes, photograph.modules, copied.modules)
+    _remember_counts(copied.fakes, optimizer)
+    return Twin(mode, twin, twins_args, twins_kwargs, copied.fakes, photograph.modules, copied.modules, twins_optimizer)
+
+
+def _remember_counts(fakes: list[tuple[torch.Tensor, torch.Tensor]], optimizer: Any) -> None:
+    """An optimizer reads how often it has stepped, which its state holds as single numbers."""
+    states = optimizer.state.values() if optimizer is not None else ()
+    counts = {id(value) for state in states if isinstance(state, dict) for value in state.values()}
+    for fake, real in fakes:
+        if id(real) in counts and real.numel() == 1 and real.device.type == "cpu":
+            with_contents(fake, real)
+
+
+def _state_of(optimizer: Any) -> tuple[Any, ...]:
+    """What an optimizer holds; its hooks and schedulers are left out."""
+    return () if optimizer is None else (optimizer.param_groups, list(optimizer.state.values()))
 
 
 def _make_lazy_fake(mode: FakeTensorMode, modules: list[nn.Module]) -> None:

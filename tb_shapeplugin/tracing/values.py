@@ -27,6 +27,7 @@ from tb_shapeplugin.tracing.compat import (
 )
 from tb_shapeplugin.tracing.draws import Draws
 from tb_shapeplugin.tracing.eager import ask_eager
+from tb_shapeplugin.tracing.read_value import ReadValue, read_value
 from tb_shapeplugin.tracing.restore import generators_kept
 from tb_shapeplugin.tracing.slices import Step, StepLog, endings, held_bytes, multiply_adds, peak_bytes, step_of
 from tb_shapeplugin.tracing.substitution import substituted
@@ -83,6 +84,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         self.corrected: dict[str, None] = {}  # ops whose shape-level kernel gives what their real one doesn't
         self._agreeing: set[Any] = set()  # calls for which the shape-level kernel gives what the real one does
         self.reads = 0  # calls that ran on real values
+        self.known: list[ReadValue] = []  # what they gave
         self.assumed = False  # did the last of them stand on contents that nobody has?
         self._guessed: set[int] = set()  # ids of fakes whose contents stand on assumed ones
         for fake, real in roots:
@@ -107,7 +109,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         op = self._spared(lambda: aten_op(func), None)
         if op is None or op.asks_device:
             return func(*given[0], **given[1])
-        args, kwargs = self._spared(lambda: _without_strays(given, self._lifted), given)
+        args, kwargs = self._spared(lambda: strays_lifted(given, self._lifted), given)
         try:
             result = func(*args, **kwargs)
         except Exception as error:
@@ -176,6 +178,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         self.reads += 1
         with self._for_real(may_draw(func)):
             result = func(*held[0], **held[1])
+        self._spared(lambda: self.known.append(read_value(func, result)), None)
         result = self._spared(lambda: self._taken_over(result, held, (args, kwargs)), error)
         if result is error:
             raise error from None
@@ -308,7 +311,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         return all(id(tensor) in self._real for tensor in tensors_in(step.result))
 
 
-def _without_strays(
+def strays_lifted(
     given: tuple[tuple[Any, ...], dict[str, Any]], lifted: Callable[[torch.Tensor], torch.Tensor]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with a fake in place of every tensor that stayed real, as those of closures and globals do."""
@@ -329,7 +332,7 @@ class LiftedStrays(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
             raise RuntimeError(NO_ENTRIES)
         given: tuple[tuple[Any, ...], dict[str, Any]] = (args, kwargs or {})
         lost = "fakes of the tensors that forward finds outside"
-        args, kwargs = self._faults.guarded(lost, lambda: _without_strays(given, lambda stray: fake_of(self._mode, stray)), given)
+        args, kwargs = self._faults.guarded(lost, lambda: strays_lifted(given, lambda stray: fake_of(self._mode, stray)), given)
         return func(*args, **kwargs)
 
 

@@ -18,6 +18,7 @@ from tb_shapeplugin.wire.changes import changes_from_json
 from tb_shapeplugin.wire.checks import check
 from tb_shapeplugin.wire.envelope import unpack
 from tb_shapeplugin.wire.header import another_draft
+from tb_shapeplugin.wire.memory import memory_from
 from tb_shapeplugin.wire.schema import RecordMessage
 from tb_shapeplugin.wire.stretches import rows_of
 from tb_shapeplugin.wire.tables import DELTA, PLAIN, TABLES, Coding, Table
@@ -86,6 +87,7 @@ def _record(message: Any) -> Record:
         inputs=tuple(map(_endpoint, message.inputs)),
         outputs=tuple(map(_endpoint, message.outputs)),
         totals=_totals(message.totals),
+        memory=memory_from(message.memory) if message.HasField("memory") else None,
         findings=_findings(message.findings),
         branches=tuple(map(_branch, message.branches.branches)) if message.HasField("branches") else None,
         cases=tuple(_case(case, shapes, message) for case in message.cases),

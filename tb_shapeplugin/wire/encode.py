@@ -13,6 +13,7 @@ from tb_shapeplugin.record.trace import Branch, Case, Endpoint
 from tb_shapeplugin.wire.changes import changes_to_json
 from tb_shapeplugin.wire.checks import check
 from tb_shapeplugin.wire.envelope import pack
+from tb_shapeplugin.wire.memory import memory_message
 from tb_shapeplugin.wire.schema import RecordMessage
 from tb_shapeplugin.wire.stretches import stretches
 from tb_shapeplugin.wire.tables import DELTA, TABLES, Coding, Table
@@ -54,6 +55,7 @@ def _message(record: Record) -> Any:
         inputs=map(_endpoint, record.inputs),
         outputs=map(_endpoint, record.outputs),
         totals=_totals(record.totals),
+        memory=memory_message(record.memory) if record.memory is not None else None,
         findings=[_finding(finding, record.findings) for finding in record.findings],
         branches=None if record.branches is None else {"branches": list(map(_branch, record.branches))},
         cases=[_case(case, record) for case in record.cases],

@@ -17,7 +17,18 @@ from tests.tracing.pictures import picture, process_picture
 
 OURS = str(Path(shapes.__file__).parent)
 # They read the call that the user made: a fault there comes before anything began, and is told as it is.
-BEFORE = {"capture", "_check_options", "refuse_no_model", "_inputs", "_arguments", "_refuse_sizes", "_is_size", "_signature", "__getattr__"}
+BEFORE = {
+    "capture",
+    "_check_options",
+    "_check_training",
+    "refuse_no_model",
+    "_inputs",
+    "_arguments",
+    "_refuse_sizes",
+    "_is_size",
+    "_signature",
+    "__getattr__",
+}
 # They hand the user's calls on, or take up faults, and hold nothing before their guards: what fails as they are entered,
 # nobody could catch.
 HANDING_ON = {"__torch_function__", "__torch_dispatch__", "call", "_call", "_script", "_forward", "_entered", "_followed", "_called"}

@@ -396,6 +396,10 @@ def test_an_allocation_that_fails_in_the_model_is_told_there(tmp_path: Path) -> 
     assert (finding.kind, finding.op, finding.module) == ("out_of_memory", "torch.Tensor.contiguous", "")
     assert "f32[4398046511104,4]" in finding.types
     assert {row.path for row in captured.modules} == {"", "small", "grown"}
+    # Two times 64 TiB of activations and their gradients: what would have been needed is told without any of it.
+    assert "a training step, the optimizer's state not counted, takes" in finding.message
+    assert " TiB at its peak: parameters 160 B, " in finding.message
+    assert captured.totals.peak_forward_bytes > 2 * (1 << 42) * 4 * 4
     names = [op.name for op in captured.ops]
     assert names.index("torch.Tensor.contiguous") == finding.op_index == names.count("torch.nn.functional.linear")
 

@@ -114,6 +114,39 @@ export interface Totals {
   readonly bufferBytes: number | null;
   readonly inputBytes: number | null;
   readonly outputBytes: number | null;
+  readonly savedBytes: number | null; // what autograd keeps for a backward, parameters left out
+  readonly gradientBytes: number | null;
+  readonly optimizerBytes: number | null;
+  readonly peakForwardBytes: number | null;
+  readonly peakFirstBytes: number | null; // of the iteration that makes the optimizer's state
+  readonly peakBytes: number | null; // of a steady one; without training steps all three are the forward's
+  readonly packedParams: number | null; // elements of quantised weights, which are no parameters
+  readonly packedBytes: number | null;
+}
+
+export const TERMS = ['parameters', 'buffers', 'inputs', 'activations', 'gradients', 'optimizer', 'temporaries'] as const;
+export const PHASES = ['forward', 'loss', 'backward', 'step'] as const;
+export type Term = (typeof TERMS)[number];
+export type Phase = (typeof PHASES)[number];
+
+/** The op at which most is alive; ops are aten ops, counted from the iteration's first. */
+export interface Peak {
+  readonly bytes: number;
+  readonly op: number;
+  readonly opName: string;
+  readonly module: string;
+  readonly phase: Phase;
+  readonly terms: ReadonlyMap<Term, number>; // bytes
+}
+
+/** What is alive over one iteration: the steady one of a training step, else the forward. */
+export interface Memory {
+  readonly ops: number;
+  readonly phases: readonly { readonly phase: Phase; readonly end: number }[]; // each with the op that it ends before
+  readonly at: readonly number[]; // ops, the highest of their neighbours; none for a forward alone
+  readonly alive: ReadonlyMap<Term, readonly number[]>; // bytes at those ops
+  readonly peak: Peak | null;
+  readonly unknown: ReadonlyMap<string, string>; // the name of a total, and why nobody knows it
 }
 
 export interface Place {
@@ -196,6 +229,7 @@ export interface Record {
   readonly inputs: readonly Endpoint[];
   readonly outputs: readonly Endpoint[];
   readonly totals: Totals;
+  readonly memory: Memory | null; // null: nobody asked, or the run didn't complete
   readonly findings: readonly Finding[];
   readonly branches: readonly Branch[] | null; // that never ran; null: nobody asked
   readonly cases: readonly Case[]; // of a union of several inputs; none for a single run

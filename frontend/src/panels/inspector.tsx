@@ -35,6 +35,7 @@ import { Code, Pairs, Section } from '../widgets/section';
 import { ShapeText, TypeText } from '../widgets/shape';
 import { SourceView } from '../widgets/source_view';
 import { Cases } from './inspector/cases';
+import { MemoryFigures } from './inspector/memory';
 import { NeverRan } from './inspector/never_ran';
 import { Problems } from './inspector/problems';
 import { Values } from './inspector/values';
@@ -364,6 +365,7 @@ function Whole({ record }: { readonly record: Record }): VNode {
           ]}
         />
       </Section>
+      <MemoryFigures memory={record.memory} totals={totals} />
       <Section head={TEXTS.madeWith}>
         <Pairs pairs={[[TEXTS.runAs, record.execution === 'fake' ? TEXTS.fakeRun : TEXTS.realRun], ...record.versions]} />
       </Section>

@@ -8,10 +8,11 @@ import { endpointsOf } from './endpoints';
 import { RecordError } from './errors';
 import { findingsOf } from './findings';
 import { RecordSchema, type Record as Message } from './gen/shapes/v1/record_pb';
+import { memoryOf } from './memory';
 import { wholeStrings } from './strings';
 
 /** The draft this build reads; the same number as RECORD_DRAFT in tb_shapeplugin/base/names.py. */
-export const DRAFT = 3;
+export const DRAFT = 4;
 
 const DAMAGED = 'Copy the event file again, or log the model again.';
 
@@ -83,6 +84,7 @@ function recordOf(message: Message): model.Record {
     inputs: endpointsOf('inputs', message.inputs, size.tensors),
     outputs: endpointsOf('outputs', message.outputs, size.tensors),
     totals: totalsOf(message),
+    memory: message.memory ? memoryOf(message.memory) : null,
     findings: findingsOf(message.findings, size),
     branches: message.branches ? branchesOf(message.branches.branches, size.modules) : null,
     cases: casesOf(message.cases, size),
@@ -225,5 +227,13 @@ function totalsOf(message: Message): model.Totals {
     bufferBytes: number(from?.bufferBytes),
     inputBytes: number(from?.inputBytes),
     outputBytes: number(from?.outputBytes),
+    savedBytes: number(from?.savedBytes),
+    gradientBytes: number(from?.gradientBytes),
+    optimizerBytes: number(from?.optimizerBytes),
+    peakForwardBytes: number(from?.peakForwardBytes),
+    peakFirstBytes: number(from?.peakFirstBytes),
+    peakBytes: number(from?.peakBytes),
+    packedParams: number(from?.packedParams),
+    packedBytes: number(from?.packedBytes),
   };
 }

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -82,12 +83,14 @@ class TwoPaths(nn.Module):
 def main() -> None:
     """Captures each model and writes its record and its four lines beside this file."""
     images = torch.zeros(4, 1, 28, 28)
-    for name, model, args in (
-        ("problem", Net(1176), images),
-        ("healthy", Net(864), images),
-        ("twice", Twice(), torch.zeros(2, 8)),
+    healthy = Net(864)
+    adam: dict[str, Any] = {"backward": True, "optimizer": torch.optim.Adam(healthy.parameters())}
+    for name, model, args, options in (
+        ("problem", Net(1176), images, dict[str, Any]()),
+        ("healthy", healthy, images, adam),
+        ("twice", Twice(), torch.zeros(2, 8), {}),
     ):
-        write(name, shapes.capture(model, args, name=name).record)
+        write(name, shapes.capture(model, args, name=name, **options).record)
     both = {"text": {"text": torch.ones(2, 7, dtype=torch.long)}, "image": {"image": torch.zeros(4, 3, 9, 9)}}
     write("cases", shapes.capture(TwoPaths(), cases=both, name="cases").record)
 

@@ -245,6 +245,26 @@ describe('the inspector', () => {
     expect(words('h2')).toBe('problem');
     expect(words('.inspector')).toContain('parameters153,260');
   });
+
+  test('tells what memory a training step takes, where its peak is, and what is no part of it', () => {
+    actions.showRecord(healthy);
+    actions.select(null);
+    draw(InspectorPanel);
+    const told = words('.inspector');
+    expect(told).toContain('saved for backward');
+    expect(told).toMatch(/At the peakopaten\.\S+ \(step\)parameters[\d.]+ KiB/);
+    expect(told).toContain(TEXTS.memoryIsTensors);
+  });
+
+  test('says why a figure of the memory is unknown', () => {
+    const unknown = new Map([['peak_bytes', 'loss_fn raised KeyError']]);
+    const memory = healthy.memory && { ...healthy.memory, peak: null, unknown };
+    actions.showRecord({ ...healthy, memory, totals: { ...healthy.totals, peakBytes: null } });
+    actions.select(null);
+    draw(InspectorPanel);
+    expect(words('.inspector')).toContain('peak of a stepunknown');
+    expect(words('.inspector')).toContain('Unknown figures: loss_fn raised KeyError.');
+  });
 });
 
 describe('the toolbar', () => {

@@ -113,6 +113,26 @@ const DAMAGES: readonly (readonly [string, string, (message: Message) => void])[
   ],
 ];
 
+describe('the memory that Python tells', () => {
+  test('has what is alive over a training step, with its peak', async () => {
+    const { memory, totals } = await decodeRecord(storedBytes('healthy'));
+    expect(memory?.phases.map(({ phase }) => phase)).toEqual(['forward', 'loss', 'backward', 'step']);
+    expect(memory?.phases.at(-1)?.end).toBe(memory?.ops);
+    const sums =
+      memory?.at.map((_, place) => [...memory.alive.values()].reduce((sum, line) => sum + (line[place] ?? 0), 0)) ?? [];
+    expect(Math.max(...sums)).toBe(totals.peakBytes);
+    expect(memory?.peak).toMatchObject({ bytes: totals.peakBytes, phase: 'step' });
+    expect([...(memory?.peak?.terms.values() ?? [])].reduce((sum, bytes) => sum + bytes, 0)).toBe(totals.peakBytes);
+    expect(memory?.peak?.terms.get('optimizer')).toBe(totals.optimizerBytes);
+  });
+
+  test('has the peak alone of a forward alone, and no memory where the run failed', async () => {
+    const [twice, problem] = await Promise.all([decodeRecord(storedBytes('twice')), decodeRecord(storedBytes('problem'))]);
+    expect(twice.memory).toMatchObject({ at: [], peak: { bytes: twice.totals.peakBytes, phase: 'forward' } });
+    expect(problem.memory).toBeNull();
+  });
+});
+
 describe('refused in a sentence', () => {
   test('another draft, by its number', async () => {
     expect(await refusalOf((message) => (message.draft = DRAFT + 1))).toBe(
@@ -148,6 +168,20 @@ describe('refused in a sentence', () => {
     ];
     for (const change of changes) {
       const message = fromBinary(RecordSchema, unzippedBytes('cases'));
+      change(message);
+      await expect(decodeRecord(toBinary(RecordSchema, message))).rejects.toThrow('damaged');
+    }
+  });
+
+  test('memory whose columns do not fit each other', async () => {
+    const changes: readonly ((message: Message) => void)[] = [
+      (m) => m.memory?.at.push(1n),
+      (m) => m.memory?.phase.push(9),
+      (m) => m.memory?.phase.push(1),
+      (m) => m.memory?.peak?.terms.push(1n),
+    ];
+    for (const change of changes) {
+      const message = fromBinary(RecordSchema, unzippedBytes('healthy'));
       change(message);
       await expect(decodeRecord(toBinary(RecordSchema, message))).rejects.toThrow('damaged');
     }

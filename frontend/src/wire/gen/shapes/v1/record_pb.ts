@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file shapes/v1/record.proto.
  */
 export const file_shapes_v1_record: GenFile = /*@__PURE__*/
-  fileDesc("ChZzaGFwZXMvdjEvcmVjb3JkLnByb3RvEglzaGFwZXMudjEimAYKBlJlY29yZBINCgVkcmFmdBgBIAEoDRIMCgRuYW1lGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCBINCgVlcnJvchgEIAEoCRIRCglleGVjdXRpb24YBSABKAkSEQoJdW5jaGVja2VkGAYgAygJEjEKCHZlcnNpb25zGAcgAygLMh8uc2hhcGVzLnYxLlJlY29yZC5WZXJzaW9uc0VudHJ5Eg8KB3N0cmluZ3MYCCADKAkSIQoGc2hhcGVzGAkgASgLMhEuc2hhcGVzLnYxLlNoYXBlcxIoCg5hcmd1bWVudF9saXN0cxgKIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIlCgtjaGlsZF9saXN0cxgLIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIjCgdtb2R1bGVzGAwgASgLMhIuc2hhcGVzLnYxLk1vZHVsZXMSHwoFY2FsbHMYDSABKAsyEC5zaGFwZXMudjEuQ2FsbHMSIwoHdGVuc29ycxgOIAEoCzISLnNoYXBlcy52MS5UZW5zb3JzEhsKA29wcxgPIAEoCzIOLnNoYXBlcy52MS5PcHMSIwoHc291cmNlcxgQIAEoCzISLnNoYXBlcy52MS5Tb3VyY2VzEiMKBmlucHV0cxgRIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGBIgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiEKBnRvdGFscxgTIAEoCzIRLnNoYXBlcy52MS5Ub3RhbHMSJAoIZmluZGluZ3MYFCADKAsyEi5zaGFwZXMudjEuRmluZGluZxIhCgZ2YWx1ZXMYFSABKAsyES5zaGFwZXMudjEuVmFsdWVzEiUKCGJyYW5jaGVzGBYgASgLMhMuc2hhcGVzLnYxLkJyYW5jaGVzEh4KBWNhc2VzGBcgAygLMg8uc2hhcGVzLnYxLkNhc2USFQoNc2hhcmVkX3ByZWZpeBgYIAMoDRovCg1WZXJzaW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiJAoGU2hhcGVzEgwKBHJhbmsYASADKA0SDAoEZGltcxgCIAMoAyImCgVMaXN0cxINCgVjb3VudBgBIAMoDRIOCgZ2YWx1ZXMYAiADKA0i2QEKB01vZHVsZXMSDAoEcGF0aBgBIAMoEhIMCgR0eXBlGAIgAygNEg4KBmNvbmZpZxgDIAMoDRIOCgZwYXJlbnQYBCADKA0SDgoGcGFyYW1zGAUgAygEEhgKEHRyYWluYWJsZV9wYXJhbXMYBiADKAQSEwoLcGFyYW1fYnl0ZXMYByADKAQSFAoMYnVmZmVyX2J5dGVzGAggAygEEhkKEXNoYXJlZF93aXRoX2NvdW50GAkgAygNEhMKC3NoYXJlZF93aXRoGAogAygNEg0KBWZsYWdzGAsgAygNIroBCgVDYWxscxIOCgZtb2R1bGUYASADKBISDgoGbnVtYmVyGAIgAygNEg4KBnBhcmVudBgDIAMoDRIQCghmaXJzdF9vcBgEIAMoEhIQCghvcF9jb3VudBgFIAMoDRIUCgxpbnB1dHNfY291bnQYBiADKA0SDgoGaW5wdXRzGAcgAygSEhUKDW91dHB1dHNfY291bnQYCCADKA0SDwoHb3V0cHV0cxgJIAMoEhIPCgdvdXRjb21lGAogAygNIoUBCgdUZW5zb3JzEg0KBXNoYXBlGAEgAygNEg0KBWR0eXBlGAIgAygNEg4KBmRldmljZRgDIAMoDRIPCgdzdG9yYWdlGAQgAygSEhAKCHByb2R1Y2VyGAUgAygSEgwKBGtpbmQYBiADKA0SDAoEbmFtZRgHIAMoEhINCgVmbGFncxgIIAMoDSKzAQoDT3BzEgwKBG5hbWUYASADKA0SDAoEY2FsbBgCIAMoEhIOCgZzb3VyY2UYAyADKBISFAoMaW5wdXRzX2NvdW50GAQgAygNEg4KBmlucHV0cxgFIAMoEhIVCg1vdXRwdXRzX2NvdW50GAYgAygNEg8KB291dHB1dHMYByADKBISEQoJYXJndW1lbnRzGAggAygNEhAKCGNoaWxkcmVuGAkgAygNEg0KBWZsYWdzGAogAygNIqwBCgdTb3VyY2VzEgwKBGZpbGUYASADKA0SDAoEbGluZRgCIAMoDRIQCghlbmRfbGluZRgDIAMoDRIOCgZjb2x1bW4YBCADKA0SEgoKZW5kX2NvbHVtbhgFIAMoDRIMCgRjb2RlGAYgAygNEhAKCGZ1bmN0aW9uGAcgAygNEgwKBHRleHQYCCADKA0SEQoJdGV4dF9saW5lGAkgAygNEg4KBmNhbGxlchgKIAMoDSJVCgZWYWx1ZXMSDgoGdGVuc29yGAEgAygSEgoKAm9wGAIgAygSEg4KBnNvdXJjZRgDIAMoEhIOCgZvcmlnaW4YBCADKA0SDwoHbGl0ZXJhbBgFIAMoDSIvCghCcmFuY2hlcxIjCghicmFuY2hlcxgBIAMoCzIRLnNoYXBlcy52MS5CcmFuY2giZwoGQnJhbmNoEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIQCghlbmRfbGluZRgDIAEoDRIMCgRjb2RlGAQgASgJEhAKCGZ1bmN0aW9uGAUgASgJEg8KB21vZHVsZXMYBiADKA0i4QEKBENhc2USDAoEbmFtZRgBIAEoCRIRCgljb21wbGV0ZWQYAiABKAgSDQoFZXJyb3IYAyABKAkSEQoJZXhlY3V0aW9uGAQgASgJEgsKA29wcxgFIAMoDRINCgVjYWxscxgGIAMoDRIPCgd0ZW5zb3JzGAcgAygSEg4KBnNoYXBlcxgIIAMoDRIjCgZpbnB1dHMYCSADKAsyEy5zaGFwZXMudjEuRW5kcG9pbnQSJAoHb3V0cHV0cxgKIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIOCgZ2YWx1ZXMYCyADKA0iOQoIRW5kcG9pbnQSDAoEbmFtZRgBIAEoCRIOCgZ0ZW5zb3IYAiABKA0SDwoHbGl0ZXJhbBgDIAEoCSKIAgoGVG90YWxzEhMKBnBhcmFtcxgBIAEoBEgAiAEBEh0KEHRyYWluYWJsZV9wYXJhbXMYAiABKARIAYgBARIYCgtwYXJhbV9ieXRlcxgDIAEoBEgCiAEBEhkKDGJ1ZmZlcl9ieXRlcxgEIAEoBEgDiAEBEhgKC2lucHV0X2J5dGVzGAUgASgESASIAQESGQoMb3V0cHV0X2J5dGVzGAYgASgESAWIAQFCCQoHX3BhcmFtc0ITChFfdHJhaW5hYmxlX3BhcmFtc0IOCgxfcGFyYW1fYnl0ZXNCDwoNX2J1ZmZlcl9ieXRlc0IOCgxfaW5wdXRfYnl0ZXNCDwoNX291dHB1dF9ieXRlcyLhAwoHRmluZGluZxIMCgRraW5kGAEgASgJEhAKCHNldmVyaXR5GAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGbW9kdWxlGAQgASgJEhMKC21vZHVsZV90eXBlGAUgASgJEgwKBGNhbGwYBiABKA0SCgoCb3AYByABKAkSDAoEZmlsZRgIIAEoCRIMCgRsaW5lGAkgASgNEgwKBGNvZGUYCiABKAkSHgoDZ290GAsgAygLMhEuc2hhcGVzLnYxLk51bWJlchIfCgR3YW50GAwgAygLMhEuc2hhcGVzLnYxLk51bWJlchINCgV0eXBlcxgNIAEoCRIhCgZvcmlnaW4YDiABKAsyES5zaGFwZXMudjEuT3JpZ2luEgsKA3doeRgPIAEoCRIVCg10b3JjaF9tZXNzYWdlGBAgASgJEiAKBnBsYWNlcxgRIAMoCzIQLnNoYXBlcy52MS5QbGFjZRIeCgVtYXJrcxgSIAMoCzIPLnNoYXBlcy52MS5NYXJrEhAKCHJlYWRpbmdzGBMgAygJEh0KBWZpeGVzGBQgAygLMg4uc2hhcGVzLnYxLkZpeBIRCgljYXVzZWRfYnkYFSABKA0SEAoIb3BfaW5kZXgYFiABKA0SDQoFY2FzZXMYFyADKAkiJQoGTnVtYmVyEgwKBHdvcmQYASABKAkSDQoFdmFsdWUYAiABKBIibQoFUGxhY2USDgoGbW9kdWxlGAEgASgJEgwKBGNhbGwYAiABKA0SCgoCb3AYAyABKAkSDAoEZmlsZRgEIAEoCRIMCgRsaW5lGAUgASgNEgwKBGNvZGUYBiABKAkSEAoIb3BfaW5kZXgYByABKA0ifwoGT3JpZ2luEg4KBm1vZHVsZRgBIAEoCRIKCgJvcBgCIAEoCRIMCgRmaWxlGAMgASgJEgwKBGxpbmUYBCABKA0SDAoEY29kZRgFIAEoCRIQCghvcF9pbmRleBgGIAEoDRIOCgZ0ZW5zb3IYByABKA0SDQoFc2hhcGUYCCADKAMiIwoETWFyaxIOCgZ0ZW5zb3IYASABKA0SCwoDZGltGAIgASgNIkkKA0ZpeBIMCgR0ZXh0GAEgASgJEhQKDGNoYW5nZXNfanNvbhgCIAEoCRIQCgh2ZXJpZmllZBgDIAEoCBIMCgRjb3N0GAQgASgJYgZwcm90bzM");
+  fileDesc("ChZzaGFwZXMvdjEvcmVjb3JkLnByb3RvEglzaGFwZXMudjEiuwYKBlJlY29yZBINCgVkcmFmdBgBIAEoDRIMCgRuYW1lGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCBINCgVlcnJvchgEIAEoCRIRCglleGVjdXRpb24YBSABKAkSEQoJdW5jaGVja2VkGAYgAygJEjEKCHZlcnNpb25zGAcgAygLMh8uc2hhcGVzLnYxLlJlY29yZC5WZXJzaW9uc0VudHJ5Eg8KB3N0cmluZ3MYCCADKAkSIQoGc2hhcGVzGAkgASgLMhEuc2hhcGVzLnYxLlNoYXBlcxIoCg5hcmd1bWVudF9saXN0cxgKIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIlCgtjaGlsZF9saXN0cxgLIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIjCgdtb2R1bGVzGAwgASgLMhIuc2hhcGVzLnYxLk1vZHVsZXMSHwoFY2FsbHMYDSABKAsyEC5zaGFwZXMudjEuQ2FsbHMSIwoHdGVuc29ycxgOIAEoCzISLnNoYXBlcy52MS5UZW5zb3JzEhsKA29wcxgPIAEoCzIOLnNoYXBlcy52MS5PcHMSIwoHc291cmNlcxgQIAEoCzISLnNoYXBlcy52MS5Tb3VyY2VzEiMKBmlucHV0cxgRIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGBIgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiEKBnRvdGFscxgTIAEoCzIRLnNoYXBlcy52MS5Ub3RhbHMSJAoIZmluZGluZ3MYFCADKAsyEi5zaGFwZXMudjEuRmluZGluZxIhCgZ2YWx1ZXMYFSABKAsyES5zaGFwZXMudjEuVmFsdWVzEiUKCGJyYW5jaGVzGBYgASgLMhMuc2hhcGVzLnYxLkJyYW5jaGVzEh4KBWNhc2VzGBcgAygLMg8uc2hhcGVzLnYxLkNhc2USIQoGbWVtb3J5GBkgASgLMhEuc2hhcGVzLnYxLk1lbW9yeRIVCg1zaGFyZWRfcHJlZml4GBggAygNGi8KDVZlcnNpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIkCgZTaGFwZXMSDAoEcmFuaxgBIAMoDRIMCgRkaW1zGAIgAygDIiYKBUxpc3RzEg0KBWNvdW50GAEgAygNEg4KBnZhbHVlcxgCIAMoDSLZAQoHTW9kdWxlcxIMCgRwYXRoGAEgAygSEgwKBHR5cGUYAiADKA0SDgoGY29uZmlnGAMgAygNEg4KBnBhcmVudBgEIAMoDRIOCgZwYXJhbXMYBSADKAQSGAoQdHJhaW5hYmxlX3BhcmFtcxgGIAMoBBITCgtwYXJhbV9ieXRlcxgHIAMoBBIUCgxidWZmZXJfYnl0ZXMYCCADKAQSGQoRc2hhcmVkX3dpdGhfY291bnQYCSADKA0SEwoLc2hhcmVkX3dpdGgYCiADKA0SDQoFZmxhZ3MYCyADKA0iugEKBUNhbGxzEg4KBm1vZHVsZRgBIAMoEhIOCgZudW1iZXIYAiADKA0SDgoGcGFyZW50GAMgAygNEhAKCGZpcnN0X29wGAQgAygSEhAKCG9wX2NvdW50GAUgAygNEhQKDGlucHV0c19jb3VudBgGIAMoDRIOCgZpbnB1dHMYByADKBISFQoNb3V0cHV0c19jb3VudBgIIAMoDRIPCgdvdXRwdXRzGAkgAygSEg8KB291dGNvbWUYCiADKA0ihQEKB1RlbnNvcnMSDQoFc2hhcGUYASADKA0SDQoFZHR5cGUYAiADKA0SDgoGZGV2aWNlGAMgAygNEg8KB3N0b3JhZ2UYBCADKBISEAoIcHJvZHVjZXIYBSADKBISDAoEa2luZBgGIAMoDRIMCgRuYW1lGAcgAygSEg0KBWZsYWdzGAggAygNIrMBCgNPcHMSDAoEbmFtZRgBIAMoDRIMCgRjYWxsGAIgAygSEg4KBnNvdXJjZRgDIAMoEhIUCgxpbnB1dHNfY291bnQYBCADKA0SDgoGaW5wdXRzGAUgAygSEhUKDW91dHB1dHNfY291bnQYBiADKA0SDwoHb3V0cHV0cxgHIAMoEhIRCglhcmd1bWVudHMYCCADKA0SEAoIY2hpbGRyZW4YCSADKA0SDQoFZmxhZ3MYCiADKA0irAEKB1NvdXJjZXMSDAoEZmlsZRgBIAMoDRIMCgRsaW5lGAIgAygNEhAKCGVuZF9saW5lGAMgAygNEg4KBmNvbHVtbhgEIAMoDRISCgplbmRfY29sdW1uGAUgAygNEgwKBGNvZGUYBiADKA0SEAoIZnVuY3Rpb24YByADKA0SDAoEdGV4dBgIIAMoDRIRCgl0ZXh0X2xpbmUYCSADKA0SDgoGY2FsbGVyGAogAygNIlUKBlZhbHVlcxIOCgZ0ZW5zb3IYASADKBISCgoCb3AYAiADKBISDgoGc291cmNlGAMgAygSEg4KBm9yaWdpbhgEIAMoDRIPCgdsaXRlcmFsGAUgAygNIi8KCEJyYW5jaGVzEiMKCGJyYW5jaGVzGAEgAygLMhEuc2hhcGVzLnYxLkJyYW5jaCJnCgZCcmFuY2gSDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgNEhAKCGVuZF9saW5lGAMgASgNEgwKBGNvZGUYBCABKAkSEAoIZnVuY3Rpb24YBSABKAkSDwoHbW9kdWxlcxgGIAMoDSLhAQoEQ2FzZRIMCgRuYW1lGAEgASgJEhEKCWNvbXBsZXRlZBgCIAEoCBINCgVlcnJvchgDIAEoCRIRCglleGVjdXRpb24YBCABKAkSCwoDb3BzGAUgAygNEg0KBWNhbGxzGAYgAygNEg8KB3RlbnNvcnMYByADKBISDgoGc2hhcGVzGAggAygNEiMKBmlucHV0cxgJIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGAogAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50Eg4KBnZhbHVlcxgLIAMoDSI5CghFbmRwb2ludBIMCgRuYW1lGAEgASgJEg4KBnRlbnNvchgCIAEoDRIPCgdsaXRlcmFsGAMgASgJIoIFCgZUb3RhbHMSEwoGcGFyYW1zGAEgASgESACIAQESHQoQdHJhaW5hYmxlX3BhcmFtcxgCIAEoBEgBiAEBEhgKC3BhcmFtX2J5dGVzGAMgASgESAKIAQESGQoMYnVmZmVyX2J5dGVzGAQgASgESAOIAQESGAoLaW5wdXRfYnl0ZXMYBSABKARIBIgBARIZCgxvdXRwdXRfYnl0ZXMYBiABKARIBYgBARIYCgtzYXZlZF9ieXRlcxgHIAEoBEgGiAEBEhsKDmdyYWRpZW50X2J5dGVzGAggASgESAeIAQESHAoPb3B0aW1pemVyX2J5dGVzGAkgASgESAiIAQESHwoScGVha19mb3J3YXJkX2J5dGVzGAogASgESAmIAQESHQoQcGVha19maXJzdF9ieXRlcxgLIAEoBEgKiAEBEhcKCnBlYWtfYnl0ZXMYDCABKARIC4gBARIaCg1wYWNrZWRfcGFyYW1zGA0gASgESAyIAQESGQoMcGFja2VkX2J5dGVzGA4gASgESA2IAQFCCQoHX3BhcmFtc0ITChFfdHJhaW5hYmxlX3BhcmFtc0IOCgxfcGFyYW1fYnl0ZXNCDwoNX2J1ZmZlcl9ieXRlc0IOCgxfaW5wdXRfYnl0ZXNCDwoNX291dHB1dF9ieXRlc0IOCgxfc2F2ZWRfYnl0ZXNCEQoPX2dyYWRpZW50X2J5dGVzQhIKEF9vcHRpbWl6ZXJfYnl0ZXNCFQoTX3BlYWtfZm9yd2FyZF9ieXRlc0ITChFfcGVha19maXJzdF9ieXRlc0INCgtfcGVha19ieXRlc0IQCg5fcGFja2VkX3BhcmFtc0IPCg1fcGFja2VkX2J5dGVzIowCCgZNZW1vcnkSCwoDb3BzGAEgASgNEg0KBXBoYXNlGAIgAygNEhEKCXBoYXNlX2VuZBgDIAMoDRIKCgJhdBgEIAMoEhISCgpwYXJhbWV0ZXJzGAUgAygSEg8KB2J1ZmZlcnMYBiADKBISDgoGaW5wdXRzGAcgAygSEhMKC2FjdGl2YXRpb25zGAggAygSEhEKCWdyYWRpZW50cxgJIAMoEhIRCglvcHRpbWl6ZXIYCiADKBISEwoLdGVtcG9yYXJpZXMYCyADKBISHQoEcGVhaxgMIAEoCzIPLnNoYXBlcy52MS5QZWFrEiMKB3Vua25vd24YDSADKAsyEi5zaGFwZXMudjEuVW5rbm93biJgCgRQZWFrEg0KBWJ5dGVzGAEgASgEEgoKAm9wGAIgASgNEg8KB29wX25hbWUYAyABKAkSDgoGbW9kdWxlGAQgASgJEg0KBXBoYXNlGAUgASgNEg0KBXRlcm1zGAYgAygEIigKB1Vua25vd24SDQoFdG90YWwYASABKAkSDgoGcmVhc29uGAIgASgJIuEDCgdGaW5kaW5nEgwKBGtpbmQYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZtb2R1bGUYBCABKAkSEwoLbW9kdWxlX3R5cGUYBSABKAkSDAoEY2FsbBgGIAEoDRIKCgJvcBgHIAEoCRIMCgRmaWxlGAggASgJEgwKBGxpbmUYCSABKA0SDAoEY29kZRgKIAEoCRIeCgNnb3QYCyADKAsyES5zaGFwZXMudjEuTnVtYmVyEh8KBHdhbnQYDCADKAsyES5zaGFwZXMudjEuTnVtYmVyEg0KBXR5cGVzGA0gASgJEiEKBm9yaWdpbhgOIAEoCzIRLnNoYXBlcy52MS5PcmlnaW4SCwoDd2h5GA8gASgJEhUKDXRvcmNoX21lc3NhZ2UYECABKAkSIAoGcGxhY2VzGBEgAygLMhAuc2hhcGVzLnYxLlBsYWNlEh4KBW1hcmtzGBIgAygLMg8uc2hhcGVzLnYxLk1hcmsSEAoIcmVhZGluZ3MYEyADKAkSHQoFZml4ZXMYFCADKAsyDi5zaGFwZXMudjEuRml4EhEKCWNhdXNlZF9ieRgVIAEoDRIQCghvcF9pbmRleBgWIAEoDRINCgVjYXNlcxgXIAMoCSIlCgZOdW1iZXISDAoEd29yZBgBIAEoCRINCgV2YWx1ZRgCIAEoEiJtCgVQbGFjZRIOCgZtb2R1bGUYASABKAkSDAoEY2FsbBgCIAEoDRIKCgJvcBgDIAEoCRIMCgRmaWxlGAQgASgJEgwKBGxpbmUYBSABKA0SDAoEY29kZRgGIAEoCRIQCghvcF9pbmRleBgHIAEoDSJ/CgZPcmlnaW4SDgoGbW9kdWxlGAEgASgJEgoKAm9wGAIgASgJEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoDRIMCgRjb2RlGAUgASgJEhAKCG9wX2luZGV4GAYgASgNEg4KBnRlbnNvchgHIAEoDRINCgVzaGFwZRgIIAMoAyIjCgRNYXJrEg4KBnRlbnNvchgBIAEoDRILCgNkaW0YAiABKA0iSQoDRml4EgwKBHRleHQYASABKAkSFAoMY2hhbmdlc19qc29uGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEgwKBGNvc3QYBCABKAliBnByb3RvMw");
 
 /**
  * @generated from message shapes.v1.Record
@@ -150,6 +150,13 @@ export type Record = Message<"shapes.v1.Record"> & {
    * @generated from field: repeated shapes.v1.Case cases = 23;
    */
   cases: Case[];
+
+  /**
+   * absent: nobody asked, or the run didn't complete
+   *
+   * @generated from field: shapes.v1.Memory memory = 25;
+   */
+  memory?: Memory;
 
   /**
    * how many characters that are for each string; none: all strings are whole
@@ -859,6 +866,46 @@ export type Totals = Message<"shapes.v1.Totals"> & {
    * @generated from field: optional uint64 output_bytes = 6;
    */
   outputBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 saved_bytes = 7;
+   */
+  savedBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 gradient_bytes = 8;
+   */
+  gradientBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 optimizer_bytes = 9;
+   */
+  optimizerBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 peak_forward_bytes = 10;
+   */
+  peakForwardBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 peak_first_bytes = 11;
+   */
+  peakFirstBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 peak_bytes = 12;
+   */
+  peakBytes?: bigint;
+
+  /**
+   * @generated from field: optional uint64 packed_params = 13;
+   */
+  packedParams?: bigint;
+
+  /**
+   * @generated from field: optional uint64 packed_bytes = 14;
+   */
+  packedBytes?: bigint;
 };
 
 /**
@@ -867,6 +914,163 @@ export type Totals = Message<"shapes.v1.Totals"> & {
  */
 export const TotalsSchema: GenMessage<Totals> = /*@__PURE__*/
   messageDesc(file_shapes_v1_record, 13);
+
+/**
+ * What is alive over one iteration: the steady one of a training step, else the forward. Ops are aten ops, counted from its first.
+ *
+ * @generated from message shapes.v1.Memory
+ */
+export type Memory = Message<"shapes.v1.Memory"> & {
+  /**
+   * @generated from field: uint32 ops = 1;
+   */
+  ops: number;
+
+  /**
+   * 0 forward, 1 loss, 2 backward, 3 step
+   *
+   * @generated from field: repeated uint32 phase = 2;
+   */
+  phase: number[];
+
+  /**
+   * the op that it ends before
+   *
+   * @generated from field: repeated uint32 phase_end = 3;
+   */
+  phaseEnd: number[];
+
+  /**
+   * ops, delta; none for a forward alone
+   *
+   * @generated from field: repeated sint64 at = 4;
+   */
+  at: bigint[];
+
+  /**
+   * bytes alive at those ops, delta; so are all terms
+   *
+   * @generated from field: repeated sint64 parameters = 5;
+   */
+  parameters: bigint[];
+
+  /**
+   * @generated from field: repeated sint64 buffers = 6;
+   */
+  buffers: bigint[];
+
+  /**
+   * @generated from field: repeated sint64 inputs = 7;
+   */
+  inputs: bigint[];
+
+  /**
+   * @generated from field: repeated sint64 activations = 8;
+   */
+  activations: bigint[];
+
+  /**
+   * @generated from field: repeated sint64 gradients = 9;
+   */
+  gradients: bigint[];
+
+  /**
+   * @generated from field: repeated sint64 optimizer = 10;
+   */
+  optimizer: bigint[];
+
+  /**
+   * @generated from field: repeated sint64 temporaries = 11;
+   */
+  temporaries: bigint[];
+
+  /**
+   * @generated from field: shapes.v1.Peak peak = 12;
+   */
+  peak?: Peak;
+
+  /**
+   * @generated from field: repeated shapes.v1.Unknown unknown = 13;
+   */
+  unknown: Unknown[];
+};
+
+/**
+ * Describes the message shapes.v1.Memory.
+ * Use `create(MemorySchema)` to create a new message.
+ */
+export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 14);
+
+/**
+ * The op at which most is alive.
+ *
+ * @generated from message shapes.v1.Peak
+ */
+export type Peak = Message<"shapes.v1.Peak"> & {
+  /**
+   * @generated from field: uint64 bytes = 1;
+   */
+  bytes: bigint;
+
+  /**
+   * @generated from field: uint32 op = 2;
+   */
+  op: number;
+
+  /**
+   * @generated from field: string op_name = 3;
+   */
+  opName: string;
+
+  /**
+   * @generated from field: string module = 4;
+   */
+  module: string;
+
+  /**
+   * @generated from field: uint32 phase = 5;
+   */
+  phase: number;
+
+  /**
+   * bytes, in the order of Memory's fields
+   *
+   * @generated from field: repeated uint64 terms = 6;
+   */
+  terms: bigint[];
+};
+
+/**
+ * Describes the message shapes.v1.Peak.
+ * Use `create(PeakSchema)` to create a new message.
+ */
+export const PeakSchema: GenMessage<Peak> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 15);
+
+/**
+ * A total that nobody knows, and why.
+ *
+ * @generated from message shapes.v1.Unknown
+ */
+export type Unknown = Message<"shapes.v1.Unknown"> & {
+  /**
+   * @generated from field: string total = 1;
+   */
+  total: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message shapes.v1.Unknown.
+ * Use `create(UnknownSchema)` to create a new message.
+ */
+export const UnknownSchema: GenMessage<Unknown> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 16);
 
 /**
  * @generated from message shapes.v1.Finding
@@ -1001,7 +1205,7 @@ export type Finding = Message<"shapes.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 14);
+  messageDesc(file_shapes_v1_record, 17);
 
 /**
  * @generated from message shapes.v1.Number
@@ -1023,7 +1227,7 @@ export type Number = Message<"shapes.v1.Number"> & {
  * Use `create(NumberSchema)` to create a new message.
  */
 export const NumberSchema: GenMessage<Number> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 15);
+  messageDesc(file_shapes_v1_record, 18);
 
 /**
  * @generated from message shapes.v1.Place
@@ -1072,7 +1276,7 @@ export type Place = Message<"shapes.v1.Place"> & {
  * Use `create(PlaceSchema)` to create a new message.
  */
 export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 16);
+  messageDesc(file_shapes_v1_record, 19);
 
 /**
  * @generated from message shapes.v1.Origin
@@ -1128,7 +1332,7 @@ export type Origin = Message<"shapes.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 17);
+  messageDesc(file_shapes_v1_record, 20);
 
 /**
  * @generated from message shapes.v1.Mark
@@ -1152,7 +1356,7 @@ export type Mark = Message<"shapes.v1.Mark"> & {
  * Use `create(MarkSchema)` to create a new message.
  */
 export const MarkSchema: GenMessage<Mark> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 18);
+  messageDesc(file_shapes_v1_record, 21);
 
 /**
  * @generated from message shapes.v1.Fix
@@ -1186,5 +1390,5 @@ export type Fix = Message<"shapes.v1.Fix"> & {
  * Use `create(FixSchema)` to create a new message.
  */
 export const FixSchema: GenMessage<Fix> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 19);
+  messageDesc(file_shapes_v1_record, 22);
 
