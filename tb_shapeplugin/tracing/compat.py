@@ -442,15 +442,20 @@ def with_contents(fake: torch.Tensor, real: torch.Tensor) -> None:
     fake.fake_mode.fake_tensor_converter.add_constant_storage_mapping(fake)  # type: ignore[attr-defined]
 
 
+def drop_casts() -> None:
+    """Autocast keeps no cast of a parameter from before; it makes those that are needed anew."""
+    if any(enabled for _, enabled, _ in autocast_state()[1]):
+        torch.clear_autocast_cache()
+
+
 @contextlib.contextmanager
 def without_autocast() -> Iterator[None]:
     """As behind an autocast region: nothing is cast inside, and no cast is kept from before."""
     before = autocast_state()
-    enabled = [(device, dtype) for device, on, dtype in before[1] if on]
-    if not enabled:
+    if not any(enabled for _, enabled, _ in before[1]):
         yield
         return
-    torch.clear_autocast_cache()
+    drop_casts()
     set_autocast_state((before[0], [(device, False, dtype) for device, _, dtype in before[1]]))
     try:
         yield

@@ -72,6 +72,7 @@ class Examination:
     trace: Trace
     retry: Retry | None
     read: Sequence[ReadValue] = ()  # the values that the run read
+    twin: Twin | None = None  # the one that can be asked
 
 
 def examine(subject: Subject, options: Options) -> Examination:
@@ -138,7 +139,7 @@ def _shape_level(subject: Subject, options: Options) -> Examination:
     may_be_real = options.execution == "auto" and not options.never_real and not holds_spec((subject.args, subject.kwargs))
     try:
         with paused_collection():
-            twin = make_twin(subject.model, subject.args, subject.kwargs)
+            twin = _twin(subject, options)
     except CannotCopy as error:
         if not may_be_real:
             raise ShapesError(f"a shape-level run needs a copy of the model, which it resists ({error}). Use real tensors.") from error
@@ -151,27 +152,30 @@ def _shape_level(subject: Subject, options: Options) -> Examination:
             asked.run(GoOn(asked.reading, options.continue_past_errors), watch=options.watch)
     if asked.value_read and may_be_real and not trace.failures:
         return _real(subject, options, (f"forward reads a value at {asked.value_read}, so it ran for real",))
-    return Examination(trace, asked.retry, asked.read)
+    return Examination(trace, asked.retry, asked.read, twin)
 
 
 def _with_memory(examination: Examination, subject: Subject, options: Options) -> Examination:
     """The same with what memory the run takes, where it was asked for and the run went through."""
     if not options.memory or not examination.trace.completed:
         return examination
-    facts = options.faults.guarded("what memory it takes", lambda: _memory(subject, options, examination.read), None)
+    facts = options.faults.guarded("what memory it takes", lambda: _memory(subject, options, examination), None)
     return replace(examination, trace=replace(examination.trace, memory=facts))
 
 
-def _memory(subject: Subject, options: Options, read: Sequence[ReadValue]) -> MemoryFacts:
-    """Of a twin of its own, as the pass uses one up. What it reaches of the user's own is put back."""
-    optimizer = options.training.optimizer if options.training is not None else None
+def _twin(subject: Subject, options: Options) -> Twin:
+    return make_twin(subject.model, subject.args, subject.kwargs, options.training.optimizer if options.training is not None else None)
+
+
+def _memory(subject: Subject, options: Options, examination: Examination) -> MemoryFacts:
+    """Of the twin, or of one made for it. What it reaches of the user's own is put back."""
     with young_collection(), contextlib.ExitStack() as stack:
         try:
-            twin = make_twin(subject.model, subject.args, subject.kwargs, optimizer)
+            twin = examination.twin or _twin(subject, options)
         except CannotCopy as error:
             return nothing_told(f"the model can't be copied ({error})")
         stack.callback(surely, Photograph(twin.model, twin.args, twin.kwargs, twin.copies).put_back)
-        return memory(twin, options.training, read, options.faults)
+        return memory(twin, options.training, examination.read, options.faults)
 
 
 class _Asked:

@@ -13,7 +13,7 @@ import torch
 from tb_shapeplugin.record.memory import Allocation, Iteration, Phase, Term
 from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.aten_ops import aten_op
-from tb_shapeplugin.tracing.compat import TorchDispatchMode, no_function_modes, storage_key, storage_of
+from tb_shapeplugin.tracing.compat import FakeTensor, TorchDispatchMode, no_function_modes, storage_key, storage_of
 from tb_shapeplugin.tracing.tensors import dtype_name, shape_of
 
 
@@ -58,7 +58,7 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
         result = func(*args, **(kwargs or {}))
         if not op.noise:
             self._ops.append(op.name)
-        for tensor in tensors_in(result):
+        for tensor in (result,) if type(result) is FakeTensor else tensors_in(result):
             self._meet(tensor, "temporaries", len(self._ops) - 1)
         return result
 

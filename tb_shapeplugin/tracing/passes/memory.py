@@ -14,7 +14,7 @@ from torch import nn
 from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.memory import Iteration, MemoryFacts, Saved, SavedKind, Term
 from tb_shapeplugin.tracing.arguments import tensors_in
-from tb_shapeplugin.tracing.compat import is_value_read, no_function_modes, storage_of, without_autocast
+from tb_shapeplugin.tracing.compat import drop_casts, is_value_read, no_function_modes, storage_of, without_autocast
 from tb_shapeplugin.tracing.compat_ranks import own_groups
 from tb_shapeplugin.tracing.following import MODULE_CALLS, deeper_nests
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
@@ -46,7 +46,7 @@ def memory(twin: Twin, training: Training | None, known: Sequence[ReadValue], fa
     """The allocations of the forward; with ``training`` those of two whole steps, of which the first makes the optimizer's state.
 
     Args:
-        twin: of the model, its arguments and the optimizer. It is used up: afterwards it holds a stepped optimizer's parameters.
+        twin: of the model, its arguments and the optimizer; afterwards its optimizer has stepped.
         training: what follows the forward; None for the forward alone.
         known: the values that an earlier run of the forward read.
         faults: takes up our own.
@@ -97,14 +97,17 @@ class _Keeping:
 
     kinds: dict[int, SavedKind | None]  # by the storage's key; None for a parameter's
     where: _Where
+    goes_back: bool  # does a backward follow, which wants tensors?
     found: dict[int, Saved] = field(default_factory=dict)
 
-    def pack(self, tensor: torch.Tensor) -> torch.Tensor:
+    def pack(self, tensor: torch.Tensor) -> Any:
         """What autograd keeps in the tensor's place: the same storage, and nothing that leads back to the op that keeps it."""
         key, storage, size = storage_of(tensor)
         kind = self.kinds.get(key, "activation")
         if storage is not None and size > 0 and kind is not None and key not in self.found:
             self.found[key] = Saved(size, kind, self.where.path)
+        if storage is not None and not self.goes_back:
+            return storage
         with no_function_modes():
             return tensor.detach()
 
@@ -135,7 +138,8 @@ class _Pass:
         for tensors, term in held:
             self.liveness.hold(tensors, term)
         self._drop_gradients()
-        keeping = _Keeping(self._kinds(), self.where)
+        drop_casts()
+        keeping = _Keeping(self._kinds(), self.where, self._training is not None)
         iterations: list[Iteration] = []
         unknown: dict[str, str] = {}
         try:
