@@ -12,8 +12,8 @@ import torch
 
 from tb_shapeplugin.record.memory import Allocation, Iteration, Phase, Term
 from tb_shapeplugin.tracing.arguments import tensors_in
-from tb_shapeplugin.tracing.aten_ops import aten_op
-from tb_shapeplugin.tracing.compat import FakeTensor, TorchDispatchMode, no_function_modes, storage_key, storage_of
+from tb_shapeplugin.tracing.aten_ops import AtenOp, aten_op
+from tb_shapeplugin.tracing.compat import FakeTensor, TorchDispatchMode, device_of, no_function_modes, storage_key, storage_of
 from tb_shapeplugin.tracing.tensors import dtype_name, shape_of
 
 
@@ -40,6 +40,7 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
     def __init__(self, where: Callable[[], str]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._where = where
+        self.fault: Exception | None = None  # of ours: what is written down from there on tells nothing
         self._alive: dict[int, _Row] = {}  # by the storage's key
         self._watching: dict[int, weakref.ref[Any]] = {}
         self._rows: list[_Row] = []
@@ -52,15 +53,29 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
             self._meet(tensor, term, -1)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
-        op = aten_op(func)
-        if op.collective:
+        """Nothing of ours may raise here: below some of these calls torch can only end the process."""
+        op = None
+        try:
+            op = aten_op(func)
+            if op.asks_device:  # most of what is dispatched; the fakes know
+                return device_of(args[0])
+        except Exception as fault:
+            self.fault = self.fault or fault
+        if op is not None and op.collective:
             raise RuntimeError("the model sends to other ranks here, or waits for them: nobody has what they would give")
         result = func(*args, **(kwargs or {}))
+        if op is not None and self.fault is None:
+            try:
+                self._note(op, result)
+            except Exception as fault:
+                self.fault = fault
+        return result
+
+    def _note(self, op: AtenOp, result: Any) -> None:
         if not op.noise:
             self._ops.append(op.name)
         for tensor in (result,) if type(result) is FakeTensor else tensors_in(result):
             self._meet(tensor, "temporaries", len(self._ops) - 1)
-        return result
 
     def _meet(self, tensor: torch.Tensor, term: Term, born: int) -> None:
         with no_function_modes():
@@ -95,7 +110,9 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
                 row.term = term
 
     def iteration(self) -> Iteration:
-        """What was written down since the last call; what is alive now was there before the next one."""
+        """What was written down since the last call; what is alive now was there before the next one. Raises a fault of ours."""
+        if self.fault is not None:
+            raise self.fault
         count = len(self._ops)
         allocations = tuple(
             Allocation(row.bytes, row.term, row.born, count if row.died < 0 else row.died, row.module, row.shape, row.dtype)

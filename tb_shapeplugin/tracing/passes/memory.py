@@ -14,7 +14,7 @@ from torch import nn
 from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.memory import Iteration, MemoryFacts, Saved, SavedKind, Term
 from tb_shapeplugin.tracing.arguments import tensors_in
-from tb_shapeplugin.tracing.compat import drop_casts, is_value_read, no_function_modes, storage_of, without_autocast
+from tb_shapeplugin.tracing.compat import drop_casts, is_value_read, storage_of, without_autocast
 from tb_shapeplugin.tracing.compat_ranks import own_groups
 from tb_shapeplugin.tracing.following import MODULE_CALLS, deeper_nests
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
@@ -99,17 +99,21 @@ class _Keeping:
     where: _Where
     goes_back: bool  # does a backward follow, which wants tensors?
     found: dict[int, Saved] = field(default_factory=dict)
+    fault: Exception | None = None
 
     def pack(self, tensor: torch.Tensor) -> Any:
         """What autograd keeps in the tensor's place: the same storage, and nothing that leads back to the op that keeps it."""
-        key, storage, size = storage_of(tensor)
-        kind = self.kinds.get(key, "activation")
-        if storage is not None and size > 0 and kind is not None and key not in self.found:
-            self.found[key] = Saved(size, kind, self.where.path)
+        storage = None
+        try:
+            key, storage, size = storage_of(tensor)
+            kind = self.kinds.get(key, "activation")
+            if storage is not None and size > 0 and kind is not None and key not in self.found:
+                self.found[key] = Saved(size, kind, self.where.path)
+        except Exception as fault:  # of ours: autograd would take it for the op's
+            self.fault = fault
         if storage is not None and not self.goes_back:
             return storage
-        with no_function_modes():
-            return tensor.detach()
+        return tensor.detach()
 
 
 class _Pass:
@@ -153,6 +157,8 @@ class _Pass:
                 iterations.append(self.liveness.iteration())
             else:
                 unknown |= dict.fromkeys(_FORWARD_TOTALS, str(why))
+        if keeping.fault is not None:
+            raise keeping.fault
         saved = tuple(keeping.found.values())
         return MemoryFacts(tuple(iterations), saved, unknown)
 
