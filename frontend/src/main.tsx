@@ -18,6 +18,7 @@ import { cssVariables } from './theme/css';
 import { copyText } from './widgets/clipboard';
 import { Frame } from './widgets/frame';
 import { Guarded } from './widgets/guarded';
+import { keep, recall } from './widgets/remembered';
 import { Tooltip } from './widgets/tooltip';
 import { decodeRecord } from './wire/decode';
 import { RecordError } from './wire/errors';
@@ -25,6 +26,7 @@ import { fetchModels, fetchRecord, fetchStatus } from './wire/fetch';
 
 const NOTICE_MS = 2000;
 const WRITE_ADDRESS_MS = 250;
+const LIMIT = 'device-limit';
 
 /** Called by TensorBoard's page once this module is loaded. */
 export function render(): void {
@@ -37,6 +39,8 @@ export function render(): void {
   followReload(window, actions.reload);
   document.addEventListener('keydown', pressKey);
   effect(fadeNotice);
+  actions.setDeviceLimit(recall(LIMIT));
+  effect(() => keep(LIMIT, app.deviceLimit.value));
   copyLinks(store);
   followAddress(store);
   followModels(store);
@@ -89,6 +93,13 @@ function addressNow(): Address {
     problem: app.problemIndex.value,
     open: [...app.openCalls.value],
     view: app.view.value,
+    screen: app.screen.value,
+    memory: {
+      cursor: app.memoryCursor.value,
+      sizes: app.memorySizes.value,
+      variant: app.memoryVariant.value,
+      limit: app.deviceLimit.value,
+    },
   };
 }
 
@@ -186,6 +197,18 @@ function slot(name: Slot): ComponentChildren {
   ));
 }
 
+/** What stands in place of all panels: the memory screen below the red sentence, or what is told where there is no record. */
+function whole(): ComponentChildren {
+  if (!app.record.value) return slot('empty');
+  if (app.screen.value === 'graph') return null;
+  return (
+    <>
+      {slot('banner')}
+      {slot('memory')}
+    </>
+  );
+}
+
 function App(): VNode {
   const record = app.record.value;
   return (
@@ -198,7 +221,7 @@ function App(): VNode {
         graph={slot('graph')}
         inspector={slot('inspector')}
         table={slot('table')}
-        whole={record ? null : slot('empty')}
+        whole={whole()}
         tableRows={record ? layerRows(record).filter(({ depth }) => depth < 2).length : 0}
         outlineShown={app.outlineShown.value}
         dimmed={app.loading.value.state === 'loading'}

@@ -1,7 +1,9 @@
 /** Builds small Records for tests as a model would run: modules are called, ops take tensors and give tensors. */
 
 import { OP_ASSUMED, OP_FAILED, TENSOR_ASSUMED, TENSOR_KINDS, VALUE_ORIGINS } from '../src/model/record';
-import type { Branch, Case, Endpoint, Finding, Ragged, Record, Severity, Totals } from '../src/model/record';
+import type { Branch, Case, Endpoint, Finding, Memory, Ragged, Record, Severity, Totals } from '../src/model/record';
+import { Interned, ints } from './interned';
+import { builtMemory, type MemoryRows, type WhatIfRows } from './memory_rows';
 
 type Kind = (typeof TENSOR_KINDS)[number];
 
@@ -81,6 +83,9 @@ const NO_TOTALS: Totals = {
   peakBytes: null,
   packedParams: null,
   packedBytes: null,
+  flops: null,
+  flopsComplete: null,
+  backwardFlops: null,
 };
 
 const NO_FINDING: Finding = {
@@ -115,25 +120,6 @@ function ragged(rows: readonly (readonly number[])[]): Ragged {
   return { offsets, values: Int32Array.from(rows.flat()) };
 }
 
-function ints<T>(rows: readonly T[], value: (row: T) => number): Int32Array {
-  return Int32Array.from(rows, value);
-}
-
-/** A table in which equal values share a number. */
-class Interned<T> {
-  private readonly known = new Map<string, number>();
-
-  constructor(readonly values: T[] = []) {
-    values.forEach((value, i) => this.known.set(String(value), i));
-  }
-
-  readonly of = (value: T): number => {
-    const at = this.known.get(String(value)) ?? this.values.push(value) - 1;
-    this.known.set(String(value), at);
-    return at;
-  };
-}
-
 /** `new RecordBuilder('Net')` has the root module and its call open; `build()` closes it. */
 export class RecordBuilder {
   private readonly modules: ModuleRow[] = [];
@@ -152,6 +138,9 @@ export class RecordBuilder {
   private running: readonly CaseRow[] = [];
   private readonly values: ValueRow[] = [];
   private branches: Branch[] | null = null;
+  private memoryRows: MemoryRows | null = null;
+  private whatIfRows: WhatIfRows | null = null;
+  private totals: Totals = NO_TOTALS;
 
   constructor(
     private readonly name: string,
@@ -258,6 +247,19 @@ export class RecordBuilder {
     this.branches = [...(this.branches ?? []), ...branches.map((branch) => ({ ...usual, ...branch }))];
   }
 
+  /** What is alive over an iteration, and how that changes. */
+  memory(rows: MemoryRows, whatIf: WhatIfRows | null = null, totals: Partial<Totals> = {}): void {
+    this.memoryRows = rows;
+    this.whatIfRows = whatIf;
+    this.totals = { ...NO_TOTALS, ...totals };
+  }
+
+  /** The latest call of a module. */
+  callOf(path: string): number {
+    const module = this.moduleByPath.get(path) ?? -1;
+    return this.calls.findLastIndex((call) => call.module === module);
+  }
+
   private caseOf(name: string): CaseRow {
     const one = this.cases.find((each) => each.name === name);
     if (!one) throw new Error(`there is no case ${name}`);
@@ -301,6 +303,7 @@ export class RecordBuilder {
     Object.assign(this.calls[0] ?? {}, { endOp: this.ops.length });
     const text = new Interned(['']);
     const shapes = new Interned<readonly number[]>();
+    const memory = (rows: MemoryRows): Memory => builtMemory(rows, text, shapes, this.moduleByPath);
     return {
       name: this.name,
       completed: !this.assuming,
@@ -310,8 +313,13 @@ export class RecordBuilder {
       versions: new Map(),
       inputs: this.inputs,
       outputs: this.outputs,
-      totals: NO_TOTALS,
-      memory: null,
+      totals: this.totals,
+      memory: this.memoryRows && memory(this.memoryRows),
+      whatIf: this.whatIfRows && {
+        ...this.whatIfRows,
+        variants: (this.whatIfRows.variants ?? []).map(([kind, name, rows]) => ({ kind, name, memory: memory(rows) })),
+        unknown: new Map(Object.entries(this.whatIfRows.unknown ?? {})),
+      },
       findings: this.findings,
       childLists: ragged([[]]),
       modules: moduleColumns(this.modules, text),
@@ -372,6 +380,8 @@ function callColumns(calls: readonly CallRow[]): Record['calls'] {
     inputs: ragged(calls.map((row) => row.inputs)),
     outputs: ragged(calls.map((row) => row.outputs)),
     outcome: ints(calls, (row) => row.outcome),
+    savedBytes: new Float64Array(calls.length).fill(-1),
+    backwardFlops: new Float64Array(calls.length).fill(-1),
   };
 }
 
@@ -408,6 +418,7 @@ function opColumns(ops: readonly OpRow[], text: Interned<string>): Pick<Record, 
       arguments: argumentsOf,
       children: new Int32Array(ops.length),
       flags: ints(ops, (row) => row.flags),
+      flops: new Float64Array(ops.length).fill(-1),
     },
   };
 }

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tb_shapeplugin.analyse.memory import memory_of, memory_totals
+from tb_shapeplugin.analyse.memory import CallIndex, memory_of, saved_by_call, with_memory
 from tb_shapeplugin.analyse.tree import Holding, marked_subtrees, subtree_sums
+from tb_shapeplugin.analyse.what_if import what_if_of
 from tb_shapeplugin.base.units import item_bytes
 from tb_shapeplugin.record.columns import Ints, Ragged, ints
 from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.memory import Memory, MemoryFacts, WhatIf
 from tb_shapeplugin.record.record import (
     MODULE_LAZY,
     OP_ASSUMED,
@@ -27,7 +29,7 @@ from tb_shapeplugin.record.record import (
     Totals,
     ValueColumns,
 )
-from tb_shapeplugin.record.trace import CallFact, ChildFact, Endpoint, ModuleFact, OpFact, SourceFact, TensorFact, Trace, ValueFact
+from tb_shapeplugin.record.trace import ChildFact, Endpoint, ModuleFact, OpFact, SourceFact, TensorFact, Trace, ValueFact
 from tb_shapeplugin.record.values import Shape
 
 _UNKNOWN = -1
@@ -49,6 +51,8 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
     modules = _module_columns(trace.modules, figures, tables)
     for shape in (shape for case in trace.cases for shape in case.shapes.values()):
         tables.shape(shape)
+    index = CallIndex(trace.modules, trace.calls)
+    memory, what_if = _memory(trace, index, tables)
     return Record(
         name=trace.name,
         completed=trace.completed,
@@ -57,7 +61,7 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
         unchecked=trace.unchecked,
         versions=dict(trace.versions),
         modules=modules,
-        calls=_call_columns(trace.calls),
+        calls=_call_columns(trace, index),
         tensors=_tensor_columns(trace.tensors, tables),
         ops=_op_columns(trace.ops, tables),
         sources=_source_columns(trace.sources, tables),
@@ -68,12 +72,27 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
         findings=findings,
         branches=trace.branches,
         cases=trace.cases,
-        memory=memory_of(trace.memory) if trace.memory is not None else None,
+        memory=memory,
+        what_if=what_if,
         strings=tuple(tables.strings),
         shapes=tuple(tables.shapes),
         argument_lists=Ragged.of(tables.argument_lists),
         child_lists=Ragged.of(tables.child_lists),
     )
+
+
+def _memory(trace: Trace, index: CallIndex, tables: "_Tables") -> tuple[Memory | None, WhatIf | None]:
+    if trace.memory is None:
+        return None, None
+
+    def columns(facts: MemoryFacts) -> Memory:
+        return memory_of(facts, index, tables.string, tables.shape)
+
+    memory = columns(trace.memory)
+    if trace.what_if is None:
+        return memory, None
+    what_if, memory = what_if_of(trace.what_if, memory, trace.memory.iterations[-1], columns)
+    return memory, what_if
 
 
 class _Tables:
@@ -171,7 +190,7 @@ def _totals(trace: Trace, figures: _Figures) -> Totals:
         return None if figure[-1] == _UNKNOWN else figure[-1]
 
     first = trace.cases[0] if trace.cases else trace  # several inputs don't add up
-    return Totals(
+    totals = Totals(
         params=whole(figures.params),
         trainable_params=whole(figures.trainable_params),
         param_bytes=whole(figures.param_bytes),
@@ -181,8 +200,8 @@ def _totals(trace: Trace, figures: _Figures) -> Totals:
         output_bytes=_endpoint_bytes(trace, first.outputs) if first.completed else None,
         packed_params=sum(module.packed[0] for module in trace.modules),
         packed_bytes=sum(module.packed[1] for module in trace.modules),
-        **(memory_totals(trace.memory) if trace.memory is not None else {}),
     )
+    return totals if trace.memory is None else with_memory(totals, trace.memory)
 
 
 def _endpoint_bytes(trace: Trace, endpoints: Iterable[Endpoint]) -> int | None:
@@ -212,7 +231,10 @@ def _module_columns(modules: Sequence[ModuleFact], figures: _Figures, tables: _T
     )
 
 
-def _call_columns(calls: Sequence[CallFact]) -> CallColumns:
+def _call_columns(trace: Trace, index: CallIndex) -> CallColumns:
+    calls = trace.calls
+    parents = [call.parent for call in calls]
+    unknown = ints(_UNKNOWN for _ in calls)
     return CallColumns(
         module=ints(call.module for call in calls),
         number=ints(call.number for call in calls),
@@ -222,6 +244,8 @@ def _call_columns(calls: Sequence[CallFact]) -> CallColumns:
         inputs=Ragged.of(call.inputs for call in calls),
         outputs=Ragged.of(call.outputs for call in calls),
         outcome=ints(OUTCOMES.index(call.outcome) for call in calls),
+        saved_bytes=saved_by_call(trace.memory, index, parents) if trace.memory is not None and trace.memory.iterations else unknown,
+        backward_flops=unknown,
     )
 
 
@@ -254,6 +278,7 @@ def _op_columns(ops: Sequence[OpFact], tables: _Tables) -> OpColumns:
         arguments=ints(tables.arguments(op.arguments) for op in ops),
         children=ints(tables.children(op.children) for op in ops),
         flags=ints(OP_FAILED * op.failed | OP_ASSUMED * op.assumed for op in ops),
+        flops=ints(_UNKNOWN for _ in ops),
     )
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from tb_shapeplugin.record.cases import CaseView
 from tb_shapeplugin.record.finding import Finding
-from tb_shapeplugin.record.memory import Memory
+from tb_shapeplugin.record.memory_view import MemoryView
 from tb_shapeplugin.record.record import Record, Totals
 from tb_shapeplugin.record.trace import Branch, Endpoint
 from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows, ValueRows
+from tb_shapeplugin.record.what_if_view import WhatIfView
 from tb_shapeplugin.report.console import console
 from tb_shapeplugin.wire.encode import encode
 from tb_shapeplugin.wire.header import Header, header_of
@@ -77,9 +78,16 @@ class Capture:
         return self._record.totals
 
     @property
-    def memory(self) -> Memory | None:
+    def memory(self) -> MemoryView | None:
         """What is alive over an iteration, with its peak; None where that isn't known."""
-        return self._record.memory
+        memory = self._record.memory
+        return None if memory is None else MemoryView(self._record, memory)
+
+    @property
+    def what_if(self) -> WhatIfView | None:
+        """What memory other sizes and other ways to train would take; None where nobody asked or nothing is known."""
+        memory, what_if = self._record.memory, self._record.what_if
+        return None if memory is None or what_if is None else WhatIfView(memory, what_if)
 
     @property
     def inputs(self) -> tuple[Endpoint, ...]:

@@ -30,6 +30,7 @@ def capture(
     cases: Mapping[str, Any] | None = None,
     only: str | None = None,
     thorough: bool = False,
+    what_if: bool = False,
     continue_past_errors: bool = True,
     verify_fixes: bool = True,
     source: Literal["none", "line", "full"] = "line",
@@ -55,6 +56,8 @@ def capture(
             each of them ran. ``args`` itself is the case ``default``; without ``args`` there are these cases alone.
         only: the dotted path of a submodule: the capture is its part of the run, with the inputs that it gets in the whole.
         thorough: one more run, which tells the branches of forward that were never taken; ``cases`` asks this, too.
+        what_if: tell, too, what memory other sizes of the inputs (batch, sequence, side of pictures) and other ways to train (dtype,
+            optimizer, checkpointing) would take. Each is run at the shape level. Not told with ``cases`` and ``only``.
         continue_past_errors: go on past a failing op with the output it should have had, and find every mismatch at once.
         verify_fixes: try fixes of what is wrong, by shape-level re-runs, for at most 10 s; False: findings have none.
         source: keep the ``line`` of each op, the ``full`` enclosing function, or ``none``.
@@ -80,9 +83,8 @@ def capture(
         raise ShapesError(_NO_TORCH) from error
     faults = Faults()
     training = Training(loss_fn, optimizer, accumulate) if backward else None
-    options = Options(
-        execution, continue_past_errors, source, only, faults=faults, memory=only is None and cases is None, training=training
-    )
+    has_memory = only is None and cases is None
+    options = Options(execution, continue_past_errors, source, only, faults=faults, memory=has_memory, training=training, what_if=what_if)
     question = Question(name, options, verify_fixes, branches=thorough or cases is not None, united=cases is not None)
     record = faults.guarded("everything", lambda: examined(model, inputs, question), None)
     if record is None:

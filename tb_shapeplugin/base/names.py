@@ -5,7 +5,7 @@ TAB_NAME = "Shapes"
 VERSION = "0.1.0"
 
 # Counts up with every change of the record's format until the first release; old drafts may be refused by name.
-RECORD_DRAFT = 4
+RECORD_DRAFT = 5
 
 # A prefix of our own: a tag that another plugin wrote first would hide our data in that run.
 GRAPH_TAG_PREFIX = "__shapes__/graph/"

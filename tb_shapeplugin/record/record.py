@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding
-from tb_shapeplugin.record.memory import Memory
+from tb_shapeplugin.record.memory import Memory, WhatIf
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint, Execution, Outcome, ValueOrigin
 from tb_shapeplugin.record.values import Shape, TensorKind
 
@@ -48,6 +48,8 @@ class CallColumns(Columns):
     inputs: Ragged  # tensors
     outputs: Ragged  # tensors
     outcome: Ints  # OUTCOMES
+    saved_bytes: Ints  # that autograd keeps for its ops and those of the calls inside; -1 unknown
+    backward_flops: Ints  # of the way back through it and the calls inside; -1 unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +78,7 @@ class OpColumns(Columns):
     arguments: Ints  # argument lists
     children: Ints  # child lists
     flags: Ints
+    flops: Ints  # -1 unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +131,9 @@ class Totals:
     peak_bytes: int | None = None
     packed_params: int | None = None  # elements of quantised weights that are no Parameters
     packed_bytes: int | None = None
+    flops: int | None = None  # of the forward; one multiply-add is two
+    flops_complete: bool | None = None  # False: some op has no formula, so that it is at least that many
+    backward_flops: int | None = None  # of the backward
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +163,4 @@ class Record:
     branches: tuple[Branch, ...] | None = None  # that never ran; None: nobody asked
     cases: tuple[Case, ...] = ()  # of a union of several inputs; () for a single run
     memory: Memory | None = None  # None: nobody asked, or the run didn't complete
+    what_if: WhatIf | None = None  # None: nobody asked

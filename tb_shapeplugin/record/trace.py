@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tb_shapeplugin.record.memory import MemoryFacts
+from tb_shapeplugin.record.memory import MemoryFacts, WhatIfFacts
 from tb_shapeplugin.record.values import OpCall, Shape, TensorKind
 
 Execution: TypeAlias = Literal["fake", "real"]
@@ -197,6 +197,7 @@ class Trace:
     branches: tuple[Branch, ...] | None = None  # that never ran; None: nobody asked
     cases: tuple[Case, ...] = ()  # of a union; () for a single run
     memory: MemoryFacts | None = None  # None: nobody asked, or the run didn't complete
+    what_if: WhatIfFacts | None = None  # None: nobody asked
 
 
 def reached_from(trace: Trace, ops: set[int]) -> set[int]:

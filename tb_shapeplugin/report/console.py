@@ -11,6 +11,7 @@ from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.units import bytes_text, count_text
 from tb_shapeplugin.record.finding import Finding, Severity
 from tb_shapeplugin.record.memory import TERMS, Memory
+from tb_shapeplugin.record.memory_view import MemoryView
 from tb_shapeplugin.record.record import VALUE_ORIGINS, Record
 from tb_shapeplugin.record.row_order import row_order
 from tb_shapeplugin.record.trace import ValueOrigin
@@ -226,8 +227,8 @@ def _about_memory(record: Record) -> Iterator[tuple[str, str]]:
     memory = record.memory
     if memory is None:
         return
-    if memory.peak is not None:
-        peak = memory.peak
+    peak = MemoryView(record, memory).peak
+    if peak is not None:
         where = f" in {peak.module}" if peak.module else ""
         terms = ", ".join(f"{term} {bytes_text(peak.terms[term])}" for term in TERMS if peak.terms.get(term))
         yield "Peak at", f"{peak.op_name}{where} ({peak.phase}): {terms}"

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from tb_shapeplugin.tracing.alteration import Alteration, altered_fake
 from tb_shapeplugin.tracing.arguments import leaves
 from tb_shapeplugin.tracing.compat import FakeTensor, FakeTensorMode, fake_of, is_lazy, is_sharded, no_function_modes
 from tb_shapeplugin.tracing.plain_state import Photograph
@@ -78,6 +79,7 @@ class FakeCopy:
         modules: every module that can be reached from them.
         tensors: tensors that can be reached from them; others are found on the way.
         memo: as ``copy.deepcopy`` takes it: what is known already.
+        alteration: which of the tensors get a fake of another shape or dtype.
 
     Raises:
         CannotCopy: something resists even so.
@@ -90,6 +92,7 @@ class FakeCopy:
         modules: Sequence[nn.Module],
         tensors: Sequence[torch.Tensor],
         memo: Mapping[Any, Any],
+        alteration: Alteration | None = None,
     ) -> None:
         sharded = next((module for module in modules if is_sharded(module)), None)
         if sharded is not None:
@@ -99,7 +102,8 @@ class FakeCopy:
         for tensor in tensors:
             if type(tensor) in (torch.Tensor, nn.Parameter, FakeTensor):
                 try:
-                    given[id(tensor)] = fake = fake_of(mode, tensor)
+                    altered = alteration.of_reached(tensor) if alteration is not None else None
+                    given[id(tensor)] = fake = fake_of(mode, tensor) if altered is None else altered_fake(mode, tensor, altered)
                 except Exception as error:
                     kind = "nested" if tensor.is_nested else str(tensor.layout)
                     raise CannotCopy(f"a {kind} tensor has no shape-level twin: {type(error).__name__}: {error}") from error

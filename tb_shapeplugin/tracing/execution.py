@@ -10,9 +10,10 @@ from torch import nn
 
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.faults import Faults
-from tb_shapeplugin.record.memory import MemoryFacts
+from tb_shapeplugin.record.memory import MemoryFacts, WhatIfFacts
 from tb_shapeplugin.record.site import Site
 from tb_shapeplugin.record.trace import Trace
+from tb_shapeplugin.tracing.alteration import Alteration, Altogether
 from tb_shapeplugin.tracing.changes import CannotApply, Change, ChangedCalls, applied
 from tb_shapeplugin.tracing.checks import Checks
 from tb_shapeplugin.tracing.collection import paused_collection, young_collection
@@ -20,11 +21,14 @@ from tb_shapeplugin.tracing.compat import is_compiled, is_lazy, is_value_read, u
 from tb_shapeplugin.tracing.copying import CannotCopy, lazy_buffers
 from tb_shapeplugin.tracing.going_on import Recovery
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
+from tb_shapeplugin.tracing.input_sizes import named_inputs
 from tb_shapeplugin.tracing.inputs import holds_spec
+from tb_shapeplugin.tracing.other_trainings import OtherTraining, other_trainings
 from tb_shapeplugin.tracing.passes.branches import Watch
 from tb_shapeplugin.tracing.passes.memory import Training, memory, nothing_told
 from tb_shapeplugin.tracing.passes.readings import diagnose
 from tb_shapeplugin.tracing.passes.recover import GoOn, Reading
+from tb_shapeplugin.tracing.passes.what_if import what_if
 from tb_shapeplugin.tracing.passes.within import Within
 from tb_shapeplugin.tracing.plain_state import Photograph
 from tb_shapeplugin.tracing.read_value import ReadValue
@@ -55,6 +59,7 @@ class Options:
     never_real: bool = False  # the shape level alone, with values of what it asks for: after a crash nothing is run as it was
     memory: bool = False  # a pass that tells what is alive when
     training: Training | None = None  # what makes a training step of the forward, for that pass
+    what_if: bool = False  # that pass again, at other sizes and for other ways to train
     seconds: float = 10.0  # that choosing among readings of a failure may take
 
 
@@ -160,7 +165,10 @@ def _with_memory(examination: Examination, subject: Subject, options: Options) -
     if not options.memory or not examination.trace.completed:
         return examination
     facts = options.faults.guarded("what memory it takes", lambda: _memory(subject, options, examination), None)
-    return replace(examination, trace=replace(examination.trace, memory=facts))
+    others = None
+    if options.what_if and facts is not None and facts.iterations:
+        others = options.faults.guarded("what memory it would take", lambda: _what_if(subject, options, examination), None)
+    return replace(examination, trace=replace(examination.trace, memory=facts, what_if=others))
 
 
 def _twin(subject: Subject, options: Options) -> Twin:
@@ -176,6 +184,27 @@ def _memory(subject: Subject, options: Options, examination: Examination) -> Mem
             return nothing_told(f"the model can't be copied ({error})")
         stack.callback(surely, Photograph(twin.model, twin.args, twin.kwargs, twin.copies).put_back)
         return memory(twin, options.training, examination.read, options.faults)
+
+
+def _what_if(subject: Subject, options: Options, examination: Examination) -> WhatIfFacts:
+    def rerun(alterations: Sequence[Alteration], other: OtherTraining | None) -> MemoryFacts:
+        own = [other.alteration] if other is not None and other.alteration is not None else []
+        alteration = Altogether([*alterations, *own])
+        training = options.training if other is None else other.training
+        optimizer = training.optimizer if training is not None else None
+        with young_collection(), contextlib.ExitStack() as stack:
+            try:
+                with paused_collection():
+                    twin = make_twin(subject.model, subject.args, subject.kwargs, optimizer, alteration)
+            except CannotCopy as error:
+                return nothing_told(f"the model can't be copied ({error})")
+            stack.callback(surely, Photograph(twin.model, twin.args, twin.kwargs, twin.copies).put_back)
+            if other is not None:
+                other.prepare(twin)
+                stack.enter_context(other.around())
+            return memory(twin, training, examination.read, options.faults, alteration)
+
+    return what_if(named_inputs(subject), list(other_trainings(subject.model, options.training)), rerun)
 
 
 class _Asked:

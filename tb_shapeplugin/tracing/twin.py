@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from tb_shapeplugin.tracing.alteration import Alteration
 from tb_shapeplugin.tracing.compat import FakeTensorMode, fresh_fake_mode, is_compiled, is_lazy, no_function_modes, with_contents
 from tb_shapeplugin.tracing.copying import FakeCopy
 from tb_shapeplugin.tracing.inputs import MAKE_TENSOR, Spec
@@ -38,10 +39,13 @@ class Twin:
         return {id(original): twin for original, twin in zip(self.originals, self.copies, strict=True)}
 
 
-def make_twin(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], optimizer: Any = None) -> Twin:
+def make_twin(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], optimizer: Any = None, alteration: Alteration | None = None
+) -> Twin:
     """The fake deep copy of model and arguments together, so that what they share stays shared. Nothing is allocated.
 
-    Attributes that can't be copied (locks, generators, process groups) are shared with the original.
+    Attributes that can't be copied (locks, generators, process groups) are shared with the original. With an ``alteration`` some of
+    the tensors have another shape or dtype than those that they stand for.
 
     Raises:
         CannotCopy: the model resists even so.
@@ -49,11 +53,12 @@ def make_twin(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], optimiz
     mode = fresh_fake_mode()
 
     def tensor_for(spec: Spec) -> torch.Tensor:
+        shape, dtype = (alteration.of_reached(spec) if alteration is not None else None) or (spec.shape, spec.dtype)
         with mode:
-            return torch.empty(spec.shape, dtype=spec.dtype, device=spec.device)
+            return torch.empty(shape, dtype=dtype, device=spec.device)
 
     photograph = Photograph(model, args, kwargs, *_state_of(optimizer))
-    copied = FakeCopy(mode, (model, args, kwargs, optimizer), photograph.modules, photograph.tensors, {MAKE_TENSOR: tensor_for})
+    copied = FakeCopy(mode, (model, args, kwargs, optimizer), photograph.modules, photograph.tensors, {MAKE_TENSOR: tensor_for}, alteration)
     twin, twins_args, twins_kwargs, twins_optimizer = copied.values
     _make_lazy_fake(mode, copied.modules)
     _remember_counts(copied.fakes, optimizer)

@@ -6,8 +6,9 @@ import numpy as np
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding
+from tb_shapeplugin.record.memory import TERMS, Memory
 from tb_shapeplugin.record.record import OUTCOMES, TENSOR_KINDS, VALUE_ORIGINS, Record
-from tb_shapeplugin.wire.tables import TABLES, Column, Table
+from tb_shapeplugin.wire.tables import MEMORY_TABLES, TABLES, Column, Table
 
 
 def check(record: Record) -> None:
@@ -17,6 +18,8 @@ def check(record: Record) -> None:
     sizes = _sizes(record)
     for table in TABLES:
         _check_table(table, getattr(record, table.name), sizes)
+    for memory in _memories(record):
+        _check_memory(memory, sizes)
     _check_ops_of_calls(record)
     _check_range("argument_lists", record.argument_lists.values, 0, sizes["strings"])
     if bool((record.argument_lists.counts % 2).any()):
@@ -34,7 +37,25 @@ def _sizes(record: Record) -> dict[str, int]:
         "kinds": len(TENSOR_KINDS),
         "outcomes": len(OUTCOMES),
         "origins": len(VALUE_ORIGINS),
+        "terms": len(TERMS),
+        "scales": max(1, len(record.what_if.scales)) if record.what_if is not None else 1,
     }
+
+
+def _memories(record: Record) -> Iterator[Memory]:
+    if record.memory is not None:
+        yield record.memory
+    for variant in record.what_if.variants if record.what_if is not None else ():
+        yield variant.memory
+
+
+def _check_memory(memory: Memory, sizes: Mapping[str, int]) -> None:
+    ops = len(memory.ops)
+    for table in MEMORY_TABLES:
+        _check_table(table, getattr(memory, table.name), {**sizes, "memory ops": ops})
+    ends = [end for _, end in memory.phases]
+    if ends != sorted(ends) or any(end > ops for end in ends):
+        raise ValueError(f"the phases of the memory end at {ends}, it has {ops} ops")
 
 
 def _check_table(table: Table, columns: Columns, sizes: Mapping[str, int]) -> None:

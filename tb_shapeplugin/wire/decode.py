@@ -9,19 +9,19 @@ from google.protobuf.message import DecodeError
 
 from tb_shapeplugin.base.errors import RecordError
 from tb_shapeplugin.base.names import RECORD_DRAFT
-from tb_shapeplugin.record.columns import Columns, Ints, Ragged
 from tb_shapeplugin.record.finding import Finding, Fix, Mark, Origin, Place, Severity
 from tb_shapeplugin.record.record import CallColumns, Record, Totals
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint, Execution
 from tb_shapeplugin.record.values import Shape
 from tb_shapeplugin.wire.changes import changes_from_json
 from tb_shapeplugin.wire.checks import check
+from tb_shapeplugin.wire.columns import read_ints, read_ragged, read_table
 from tb_shapeplugin.wire.envelope import unpack
 from tb_shapeplugin.wire.header import another_draft
-from tb_shapeplugin.wire.memory import memory_from
+from tb_shapeplugin.wire.memory import memory_from, what_if_from
 from tb_shapeplugin.wire.schema import RecordMessage
 from tb_shapeplugin.wire.stretches import rows_of
-from tb_shapeplugin.wire.tables import DELTA, PLAIN, TABLES, Coding, Table
+from tb_shapeplugin.wire.tables import DELTA, PLAIN, TABLES
 from tb_shapeplugin.wire.text import lengthened
 
 
@@ -67,7 +67,7 @@ def _leading_draft(message: bytes) -> int | None:
 # Any, here and below: messages made from descriptors have no static types.
 def _record(message: Any) -> Record:
     # cast: the table names the type of each of these columns
-    columns = {table.name: cast(Any, _read_table(getattr(message, table.name), table)) for table in TABLES}
+    columns = {table.name: cast(Any, read_table(getattr(message, table.name), table)) for table in TABLES}
     calls: CallColumns = columns.pop("calls")
     if len(calls.first_op) != len(calls.end_op):
         raise ValueError(f"calls.first_op has {len(calls.first_op)} rows, op_count has {len(calls.end_op)}")
@@ -81,13 +81,14 @@ def _record(message: Any) -> Record:
         versions=dict(message.versions),
         strings=lengthened(message.shared_prefix, message.strings),
         shapes=shapes,
-        argument_lists=_ragged(message.argument_lists.count, message.argument_lists.values, PLAIN),
-        child_lists=_ragged(message.child_lists.count, message.child_lists.values, PLAIN),
+        argument_lists=read_ragged(message.argument_lists.count, message.argument_lists.values, PLAIN),
+        child_lists=read_ragged(message.child_lists.count, message.child_lists.values, PLAIN),
         calls=replace(calls, end_op=calls.end_op + calls.first_op),
         inputs=tuple(map(_endpoint, message.inputs)),
         outputs=tuple(map(_endpoint, message.outputs)),
         totals=_totals(message.totals),
         memory=memory_from(message.memory) if message.HasField("memory") else None,
+        what_if=what_if_from(message.what_if) if message.HasField("what_if") else None,
         findings=_findings(message.findings),
         branches=tuple(map(_branch, message.branches.branches)) if message.HasField("branches") else None,
         cases=tuple(_case(case, shapes, message) for case in message.cases),
@@ -95,28 +96,9 @@ def _record(message: Any) -> Record:
     )
 
 
-def _read_table(message: Any, table: Table) -> Columns:
-    columns: dict[str, Any] = {}
-    for column in table.columns:
-        values = getattr(message, column.wire_name)
-        if column.ragged:
-            columns[column.name] = _ragged(getattr(message, f"{column.wire_name}_count"), values, column.coding)
-        else:
-            columns[column.name] = _ints(values, column.coding)
-    return table.type(**columns)
-
-
-def _ints(values: Sequence[int], coding: Coding) -> Ints:
-    return coding.decode(np.fromiter(values, dtype=np.int64 if coding.signed else np.uint64, count=len(values)))
-
-
-def _ragged(counts: Sequence[int], values: Sequence[int], coding: Coding) -> Ragged:
-    return Ragged.from_counts(_ints(counts, PLAIN), _ints(values, coding))
-
-
 def _shapes(message: Any) -> tuple[Shape, ...]:
     dims = list(message.dims)
-    ends = np.cumsum(_ints(message.rank, PLAIN)).tolist()
+    ends = np.cumsum(read_ints(message.rank, PLAIN)).tolist()
     if (ends[-1] if ends else 0) != len(dims):
         raise ValueError(f"the ranks add up to {ends[-1] if ends else 0}, there are {len(dims)} dims")
     return tuple(tuple(dims[start:end]) for start, end in zip([0, *ends], ends, strict=False))
@@ -137,7 +119,7 @@ def _branch(message: Any) -> Branch:
 
 
 def _case(message: Any, shapes: Sequence[Shape], whole: Any) -> Case:
-    tensors = _ints(message.tensors, DELTA).tolist()
+    tensors = read_ints(message.tensors, DELTA).tolist()
     if len(tensors) != len(message.shapes) or any(shape >= len(shapes) for shape in message.shapes):
         raise ValueError(f"the shapes of case {message.name!r:.40} don't fit their tensors")
     return Case(

@@ -6,17 +6,18 @@ from typing import Any
 
 from tb_shapeplugin.base.errors import InternalError
 from tb_shapeplugin.base.names import RECORD_DRAFT
-from tb_shapeplugin.record.columns import Columns, Ints, Ragged, ints
+from tb_shapeplugin.record.columns import Ragged, ints
 from tb_shapeplugin.record.finding import Finding, Origin, Place
 from tb_shapeplugin.record.record import Record, Totals
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint
 from tb_shapeplugin.wire.changes import changes_to_json
 from tb_shapeplugin.wire.checks import check
+from tb_shapeplugin.wire.columns import coded, write_table
 from tb_shapeplugin.wire.envelope import pack
-from tb_shapeplugin.wire.memory import memory_message
+from tb_shapeplugin.wire.memory import memory_message, what_if_message
 from tb_shapeplugin.wire.schema import RecordMessage
 from tb_shapeplugin.wire.stretches import stretches
-from tb_shapeplugin.wire.tables import DELTA, TABLES, Coding, Table
+from tb_shapeplugin.wire.tables import DELTA, TABLES
 from tb_shapeplugin.wire.text import shortened, storable_text
 
 _LARGEST, _SMALLEST = 2**63 - 1, -(2**63)
@@ -56,6 +57,7 @@ def _message(record: Record) -> Any:
         outputs=map(_endpoint, record.outputs),
         totals=_totals(record.totals),
         memory=memory_message(record.memory) if record.memory is not None else None,
+        what_if=what_if_message(record.what_if) if record.what_if is not None else None,
         findings=[_finding(finding, record.findings) for finding in record.findings],
         branches=None if record.branches is None else {"branches": list(map(_branch, record.branches))},
         cases=[_case(case, record) for case in record.cases],
@@ -68,23 +70,8 @@ def _message(record: Record) -> Any:
         lists.values.extend(column.values.tolist())
     lengths = replace(record.calls, end_op=record.calls.end_op - record.calls.first_op)
     for table in TABLES:
-        _write_table(getattr(message, table.name), table, lengths if table.name == "calls" else getattr(record, table.name))
+        write_table(getattr(message, table.name), table, lengths if table.name == "calls" else getattr(record, table.name))
     return message
-
-
-def _write_table(message: Any, table: Table, columns: Columns) -> None:
-    message.SetInParent()
-    for column in table.columns:
-        values: Ints | Ragged = getattr(columns, column.name)
-        if isinstance(values, Ragged):
-            getattr(message, f"{column.wire_name}_count").extend(values.counts.tolist())
-            values = values.values
-        getattr(message, column.wire_name).extend(_coded(column.coding, values))
-
-
-def _coded(coding: Coding, values: Ints) -> list[int]:
-    coded: list[int] = coding.encode(values).tolist()
-    return coded
 
 
 def _endpoint(endpoint: Endpoint) -> dict[str, Any]:
@@ -107,7 +94,7 @@ def _case(case: Case, record: Record) -> dict[str, Any]:
         "ops": stretches(case.ops),
         "calls": stretches(case.calls),
         "values": stretches(case.values),
-        "tensors": _coded(DELTA, ints(tensors)),
+        "tensors": coded(DELTA, ints(tensors)),
         "shapes": [shape_index[case.shapes[tensor]] for tensor in tensors],
         "inputs": map(_endpoint, case.inputs),
         "outputs": map(_endpoint, case.outputs),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tb_shapeplugin.record.columns import Columns, Ints
+from tb_shapeplugin.record.memory import AllocationColumns, MemoryOpColumns
 from tb_shapeplugin.record.record import CallColumns, ModuleColumns, OpColumns, SourceColumns, TensorColumns, ValueColumns
 
 Integers: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -123,6 +124,7 @@ TABLES = (
             Column("inputs", DELTA, "tensors", ragged=True),
             Column("outputs", DELTA, "tensors", ragged=True),
             Column("outcome", table="outcomes"),
+            *_figures("saved_bytes", "backward_flops"),
         ),
     ),
     Table(
@@ -150,6 +152,7 @@ TABLES = (
             Column("arguments", table="argument_lists"),
             Column("children", table="child_lists"),
             *_numbers("flags"),
+            *_figures("flops"),
         ),
     ),
     Table(
@@ -172,6 +175,34 @@ TABLES = (
             Column("source", DELTA_PLUS_ONE, "sources"),
             Column("origin", table="origins"),
             *_strings("literal"),
+        ),
+    ),
+)
+
+# Of each Memory.
+MEMORY_TABLES = (
+    Table(
+        "ops",
+        MemoryOpColumns,
+        (
+            *_strings("name"),
+            Column("call", DELTA_PLUS_ONE, "calls"),
+        ),
+    ),
+    Table(
+        "allocations",
+        AllocationColumns,
+        (
+            *_numbers("bytes"),
+            Column("term", table="terms"),
+            Column("born", DELTA_PLUS_ONE, "memory ops"),
+            *_numbers("life"),
+            Column("owner", DELTA_PLUS_ONE, "modules"),
+            Column("name", DELTA, "strings"),
+            Column("kept_by", DELTA_PLUS_ONE, "memory ops"),
+            Column("shape", table="shapes"),
+            *_strings("dtype"),
+            Column("scale", table="scales"),
         ),
     ),
 )

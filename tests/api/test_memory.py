@@ -164,6 +164,33 @@ OPTIMIZERS: dict[str, Optimizer | None] = {
     "AdamW foreach": lambda parameters: torch.optim.AdamW(parameters, lr=1e-3, foreach=True),
     "Adagrad": lambda parameters: torch.optim.Adagrad(parameters, lr=1e-3),
 }
+EVERY_OPTIMIZER: dict[str, Optimizer] = {
+    "Adadelta": torch.optim.Adadelta,
+    "Adafactor": torch.optim.Adafactor,
+    "Adam with amsgrad": lambda parameters: torch.optim.Adam(parameters, amsgrad=True),
+    "Adam fused": lambda parameters: torch.optim.Adam(parameters, fused=True),
+    "Adamax": torch.optim.Adamax,
+    "ASGD": torch.optim.ASGD,
+    "NAdam": torch.optim.NAdam,
+    "RAdam": torch.optim.RAdam,
+    "RMSprop": lambda parameters: torch.optim.RMSprop(parameters, momentum=0.9, centered=True),
+    "Rprop": torch.optim.Rprop,
+    "SGD": torch.optim.SGD,
+}
+
+
+class Remembers(nn.Module):
+    """Keeps what it gave last, and for a while a longer past: a second iteration finds more than the optimizer's state."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc, self.last, self.past = nn.Linear(16, 16), None, []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.fc(x) if self.last is None else self.fc(x) + self.last
+        self.last = y.detach().clone()
+        self.past = [*self.past[-2:], self.last]
+        return torch.relu(y)
 
 
 def told(capture: shapes.Capture, names: list[str]) -> dict[str, Any]:
@@ -182,6 +209,28 @@ def test_a_training_step_takes_what_is_told(model: str, optimizer: str) -> None:
     capture = shapes.capture(net, args, backward=True, loss_fn=loss_of, optimizer=given)
     assert told(capture, list(expected)) == expected
     assert capture.memory is not None and capture.memory.unknown == {}
+
+
+@pytest.mark.parametrize("name", EVERY_OPTIMIZER)
+def test_every_optimizer_takes_what_is_told(name: str) -> None:
+    """Those too that read values as they step; then the figures are estimated, and say so."""
+    net, args = built("perceptron")
+    expected = really(net, args, EVERY_OPTIMIZER[name])
+    capture = shapes.capture(net, args, backward=True, loss_fn=loss_of, optimizer=EVERY_OPTIMIZER[name](net.parameters()))
+    assert told(capture, list(expected)) == expected
+    assert capture.memory is not None
+    assert ("peak_bytes" in capture.memory.estimated) == (name in ("Adafactor", "ASGD"))
+
+
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
+def test_what_a_model_remembers_is_there_in_later_iterations(optimizer: str) -> None:
+    """The second forward is run as well, where the first leaves more than the optimizer's state."""
+    net, args = Remembers(), (torch.randn(32, 16),)
+    expected = really(net, args, OPTIMIZERS[optimizer])
+    make = OPTIMIZERS[optimizer]
+    capture = shapes.capture(net, args, backward=True, loss_fn=loss_of, optimizer=make(net.parameters()) if make else None)
+    assert told(capture, list(expected)) == expected
+    assert net.last is None and net.past == []
 
 
 @pytest.mark.parametrize("model", ["perceptron", "residual", "several"])

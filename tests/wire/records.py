@@ -1,18 +1,19 @@
 """Records of any content that keep to the invariants: for Hypothesis, and a small hand-written one for everybody."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tb_shapeplugin.record.columns import Columns, Ints, Ragged, ints
 from tb_shapeplugin.record.finding import Finding, Fix, Mark, Origin, Place
+from tb_shapeplugin.record.memory import PHASES, TERMS, Memory, Size, Variant, WhatIf
 from tb_shapeplugin.record.record import CallColumns, ModuleColumns, OpColumns, Record, SourceColumns, TensorColumns, Totals, ValueColumns
 from tb_shapeplugin.record.trace import Branch, Case, Endpoint
 from tb_shapeplugin.wire.encode import encode
 from tb_shapeplugin.wire.header import Header, header_of
-from tb_shapeplugin.wire.tables import PLAIN, TABLES, Column
+from tb_shapeplugin.wire.tables import MEMORY_TABLES, PLAIN, TABLES, Column
 
 LARGEST = 2**63 - 1
 FITS_32 = 2**32 - 1
@@ -55,12 +56,48 @@ def records(draw: Callable[[st.SearchStrategy[Any]], Any], max_rows: int = 8) ->
         child_lists=child_lists,
         inputs=tuple(draw(st.lists(_endpoints(sizes["tensors"]), max_size=3))),
         outputs=tuple(draw(st.lists(_endpoints(sizes["tensors"]), max_size=3))),
-        totals=draw(st.builds(Totals, *[st.none() | st.integers(0, LARGEST)] * 6)),
+        totals=draw(_totals()),
+        memory=draw(st.none() | _memories(sizes)),
+        what_if=draw(st.none() | _what_ifs(sizes)),
         findings=_with_causes(draw, draw(st.lists(_findings(sizes), max_size=4))),
         branches=draw(st.none() | st.lists(_branches(sizes["modules"]), max_size=2).map(tuple)),
         cases=tuple(draw(st.lists(_cases(sizes, shapes), max_size=2))),
         **tables,
     )
+
+
+def _totals() -> st.SearchStrategy[Totals]:
+    figure, names = st.none() | st.integers(0, LARGEST), [field.name for field in fields(Totals)]
+    return st.builds(Totals, **dict.fromkeys(names, figure) | {"flops_complete": st.none() | st.booleans()})
+
+
+@st.composite
+def _memories(draw: Callable[[st.SearchStrategy[Any]], Any], sizes: dict[str, int], scales: int = 1) -> Memory:
+    """A Memory with tables of its own; it points at the first scale alone, which is there without any."""
+    rows = {"ops": draw(st.integers(0, 5)), "allocations": draw(st.integers(0, 5)) if sizes["shapes"] else 0}
+    inside = {**sizes, **rows, "memory ops": rows["ops"], "terms": len(TERMS), "scales": scales}
+    tables = {table.name: draw(_table(table.type, table.columns, table.name, inside)) for table in MEMORY_TABLES}
+    ends = sorted(draw(st.lists(st.integers(0, rows["ops"]), max_size=4)))
+    reasons = st.dictionaries(TEXTS, TEXTS, max_size=2)
+    return Memory(
+        phases=tuple((draw(st.sampled_from(PHASES)), end) for end in ends),
+        saved_input_bytes=draw(st.integers(0, LARGEST)),
+        saved_buffer_bytes=draw(st.integers(0, LARGEST)),
+        unknown=draw(reasons),
+        estimated=draw(reasons),
+        **tables,
+    )
+
+
+@st.composite
+def _what_ifs(draw: Callable[[st.SearchStrategy[Any]], Any], sizes: dict[str, int]) -> WhatIf:
+    number = st.integers(0, LARGEST)
+    axes = st.lists(TEXTS, max_size=2).map(tuple)
+    found = draw(st.lists(st.builds(Size, TEXTS, number, number, number, axes), max_size=2))
+    polynomial = st.lists(st.floats(allow_nan=False), max_size=3).map(tuple)
+    scales = draw(st.lists(st.tuples(*[polynomial] * len(found)), max_size=3))
+    variants = draw(st.lists(st.builds(Variant, TEXTS, TEXTS, _memories(sizes, max(1, len(scales)))), max_size=2))
+    return WhatIf(tuple(found), tuple(scales), tuple(variants), draw(st.dictionaries(TEXTS, TEXTS, max_size=2)))
 
 
 def _branches(modules: int) -> st.SearchStrategy[Branch]:
@@ -110,12 +147,11 @@ def _table(type_: type[Columns], columns: tuple[Column, ...], name: str, sizes: 
     return made.map(lambda calls: _with_ops(calls, sizes["ops"])) if type_ is CallColumns else made
 
 
-def _with_ops(calls: Any, ops: int) -> CallColumns:
+def _with_ops(calls: CallColumns, ops: int) -> CallColumns:
     """Ops of a call within those of the record, whatever was drawn."""
     first = [int(value) % (ops + 1) for value in calls.first_op]
     end = [at + int(value) % (ops - at + 1) for at, value in zip(first, calls.end_op, strict=True)]
-    values = {name: getattr(calls, name) for name in ("module", "number", "parent", "inputs", "outputs", "outcome")}
-    return CallColumns(**values, first_op=ints(first), end_op=ints(end))
+    return replace(calls, first_op=ints(first), end_op=ints(end))
 
 
 def _column(column: Column, rows: int, sizes: dict[str, int]) -> st.SearchStrategy[Ints | Ragged]:
@@ -188,11 +224,13 @@ def small_record(name: str = "Net", *, completed: bool = True) -> Record:
         argument_lists=Ragged.of([(), (14, 15)]),
         child_lists=Ragged.of([(), (16, 1, 3, 5)]),
         modules=_columns(ModuleColumns, [0, 2], [1, 3], [0, 4], [-1, 0], [18, 18], [18, 18], [72, 72], [0, 0], Ragged.of([(), ()]), [0, 0]),
-        calls=_columns(CallColumns, [0, 1], [1, 1], [-1, 0], [0, 0], [1, 1], Ragged.of([(0,), (0,)]), Ragged.of([(3,), (3,)]), [0, 0]),
+        calls=_columns(
+            CallColumns, [0, 1], [1, 1], [-1, 0], [0, 0], [1, 1], Ragged.of([(0,), (0,)]), Ragged.of([(3,), (3,)]), [0, 0], [0, 0], [-1, -1]
+        ),
         tensors=_columns(
             TensorColumns, [0, 1, 2, 3], [5] * 4, [6] * 4, [0, 1, 2, 3], [-1, -1, -1, 0], [3, 1, 1, 0], [7, 8, 9, 0], [0, 1, 1, 1]
         ),
-        ops=_columns(OpColumns, [10], [1], [0], Ragged.of([(0, 1, 2)]), Ragged.of([(3,)]), [1], [1], [0]),
+        ops=_columns(OpColumns, [10], [1], [0], Ragged.of([(0, 1, 2)]), Ragged.of([(3,)]), [1], [1], [0], [128]),
         sources=_columns(SourceColumns, [11], [9], [9], [15], [25], [12], [13], [0], [0], [-1]),
         values=_columns(ValueColumns, [0], [-1], [0], [0], [0]),
         inputs=(Endpoint("x", 0),),

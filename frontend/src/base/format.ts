@@ -80,6 +80,54 @@ export function bytesText(size: number | null): string {
   return `${fixed(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${unit}`;
 }
 
+/** A unit of bytes: `{ name: 'GiB', bytes: 2 ** 30 }`. */
+export interface ByteUnit {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const BYTE_UNITS: readonly ByteUnit[] = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'].map((name, power) => ({
+  name,
+  bytes: 1024 ** power,
+}));
+
+/** The unit in which `bytesText` writes so many bytes, or one that is `finer` steps smaller. */
+export function byteUnit(size: number, finer = 0): ByteUnit {
+  const at = BYTE_UNITS.findIndex(({ bytes }) => size < (bytes === 1 ? 1024 : 999.5 * bytes));
+  return BYTE_UNITS[Math.max(0, (at < 0 ? BYTE_UNITS.length - 1 : at) - finer)] ?? { name: 'B', bytes: 1 };
+}
+
+/** Bytes in a given unit without its name, thousands separated: `30,293.3`. */
+export function inUnit(size: number, unit: ByteUnit, digits: number): string {
+  const [whole = '0', part] = (size / unit.bytes).toFixed(unit.bytes === 1 ? 0 : digits).split('.');
+  return part === undefined ? countText(Number(whole)) : `${countText(Number(whole))}.${part}`;
+}
+
+/** Values rounded to a multiple of `grain` so that they still add up: what is cut off goes to those that lost most. */
+export function roundedToSum(values: readonly number[], grain: number): readonly number[] {
+  const floors = values.map((value) => Math.floor(value / grain));
+  const whole = Math.round(values.reduce((sum, value) => sum + value, 0) / grain);
+  const missing = whole - floors.reduce((sum, value) => sum + value, 0);
+  const lost = values
+    .map((value, i) => ({ i, part: value / grain - (floors[i] ?? 0) }))
+    .sort((a, b) => b.part - a.part || a.i - b.i);
+  for (const { i } of lost.slice(0, Math.max(0, missing))) floors[i] = (floors[i] ?? 0) + 1;
+  return floors.map((value) => value * grain);
+}
+
+/** A large count in three digits: `1.23 G`; null is `unknown`. */
+export function shortCount(count: number | null): string {
+  if (count === null) return 'unknown';
+  if (count < 1000) return String(count);
+  let value = count;
+  let unit = '';
+  for (unit of ['K', 'M', 'G', 'T', 'P', 'E']) {
+    value /= 1000;
+    if (value < 999.5) break;
+  }
+  return `${fixed(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${unit}`;
+}
+
 /** Python rounds exact halves to even, `toFixed` rounds them up; bytes over 1024 are exact halves often. */
 function fixed(value: number, digits: number): string {
   const scaled = value * 10 ** digits;

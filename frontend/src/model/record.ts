@@ -30,6 +30,8 @@ export interface CallColumns {
   readonly inputs: Ragged; // tensors
   readonly outputs: Ragged; // tensors
   readonly outcome: Int32Array; // OUTCOMES
+  readonly savedBytes: Float64Array; // that autograd keeps for its ops and those of the calls inside; -1 unknown
+  readonly backwardFlops: Float64Array; // of the way back through it and the calls inside; -1 unknown
 }
 
 export interface TensorColumns {
@@ -52,6 +54,7 @@ export interface OpColumns {
   readonly arguments: Int32Array; // argument lists
   readonly children: Int32Array; // child lists
   readonly flags: Int32Array;
+  readonly flops: Float64Array; // one multiply-add is two; -1 unknown
 }
 
 export interface SourceColumns {
@@ -122,6 +125,9 @@ export interface Totals {
   readonly peakBytes: number | null; // of a steady one; without training steps all three are the forward's
   readonly packedParams: number | null; // elements of quantised weights, which are no parameters
   readonly packedBytes: number | null;
+  readonly flops: number | null; // of the forward
+  readonly flopsComplete: boolean | null; // false: some op has no formula, so that it is at least that many
+  readonly backwardFlops: number | null; // of the backward
 }
 
 export const TERMS = ['parameters', 'buffers', 'inputs', 'activations', 'gradients', 'optimizer', 'temporaries'] as const;
@@ -129,24 +135,67 @@ export const PHASES = ['forward', 'loss', 'backward', 'step'] as const;
 export type Term = (typeof TERMS)[number];
 export type Phase = (typeof PHASES)[number];
 
-/** The op at which most is alive; ops are aten ops, counted from the iteration's first. */
-export interface Peak {
-  readonly bytes: number;
-  readonly op: number;
-  readonly opName: string;
-  readonly module: string;
-  readonly phase: Phase;
-  readonly terms: ReadonlyMap<Term, number>; // bytes
+/** Aten ops of one iteration, in order. */
+export interface MemoryOpColumns {
+  readonly name: Int32Array; // strings
+  readonly call: Int32Array; // calls, -1 outside any; of a backward op the call whose forward it goes back through
 }
 
-/** What is alive over one iteration: the steady one of a training step, else the forward. */
+/** Storages, in the order in which they come up. */
+export interface AllocationColumns {
+  readonly bytes: Float64Array;
+  readonly term: Int32Array; // TERMS
+  readonly born: Int32Array; // memory ops, -1 for what was there before the iteration
+  readonly life: Int32Array; // after how many ops, counted from the one that made it or from the first, it is gone
+  readonly owner: Int32Array; // modules, of what belongs to a parameter or buffer, else -1
+  readonly name: Int32Array; // strings, of a parameter, buffer or input, of a gradient's parameter, of optimizer state
+  readonly keptBy: Int32Array; // the memory op that autograd keeps it for, -1 for none
+  readonly shape: Int32Array; // shapes
+  readonly dtype: Int32Array; // strings
+  readonly scale: Int32Array; // WhatIf.scales
+}
+
+export interface PhaseEnd {
+  readonly phase: Phase;
+  readonly end: number; // the memory op that it ends before
+}
+
+/** What is alive over one iteration: the steady one of a training step, else the forward. Bytes of tensors alone. */
 export interface Memory {
-  readonly ops: number;
-  readonly phases: readonly { readonly phase: Phase; readonly end: number }[]; // each with the op that it ends before
-  readonly at: readonly number[]; // ops, the highest of their neighbours; none for a forward alone
-  readonly alive: ReadonlyMap<Term, readonly number[]>; // bytes at those ops
-  readonly peak: Peak | null;
+  readonly ops: MemoryOpColumns;
+  readonly phases: readonly PhaseEnd[];
+  readonly allocations: AllocationColumns;
+  readonly savedInputBytes: number; // of what autograd keeps, those that are the model's inputs
+  readonly savedBufferBytes: number; // and those that are its buffers
   readonly unknown: ReadonlyMap<string, string>; // the name of a total, and why nobody knows it
+  readonly estimated: ReadonlyMap<string, string>; // the name of a total, and what it lacks
+}
+
+/** A size of the inputs that may be another one: the answers hold for least, least + step and so on. */
+export interface Size {
+  readonly name: string; // "batch" | "sequence" | "side"
+  readonly logged: number;
+  readonly least: number;
+  readonly step: number;
+  readonly axes: readonly string[]; // "x[0]": the axes of the inputs that have it
+}
+
+/** Bytes over logged bytes: the product, over all sizes, of a polynomial of that size; its coefficients are those of 1, x, x² … */
+export type Scale = readonly (readonly number[])[];
+
+/** Another way to train the same model, and what is alive then at the logged sizes. */
+export interface Variant {
+  readonly kind: string; // "dtype" | "optimizer" | "checkpointing"
+  readonly name: string;
+  readonly memory: Memory;
+}
+
+/** How memory changes with the sizes of the inputs and with other ways to train; the sizes apply to each of those ways. */
+export interface WhatIf {
+  readonly sizes: readonly Size[];
+  readonly scales: readonly Scale[]; // scales[0] is 1 whatever the sizes
+  readonly variants: readonly Variant[];
+  readonly unknown: ReadonlyMap<string, string>; // a size or variant that can't be told, and why
 }
 
 export interface Place {
@@ -230,6 +279,7 @@ export interface Record {
   readonly outputs: readonly Endpoint[];
   readonly totals: Totals;
   readonly memory: Memory | null; // null: nobody asked, or the run didn't complete
+  readonly whatIf: WhatIf | null; // null: nobody asked
   readonly findings: readonly Finding[];
   readonly branches: readonly Branch[] | null; // that never ran; null: nobody asked
   readonly cases: readonly Case[]; // of a union of several inputs; none for a single run

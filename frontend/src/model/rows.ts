@@ -13,6 +13,7 @@ import {
 } from './calls';
 import { casesOfCall, casesOfTensor, inPlaces, isThere, ranCall, told, type CaseSet } from './case_sets';
 import { shapesOf } from './case_shapes';
+import { flopsOfCall, savedBytesOf } from './costs';
 import { countsByCall, countsByModule, NO_PROBLEMS, type Counts, type Subject } from './findings';
 import { row, type Mark, type Record } from './record';
 import { stateOfCall, type State } from './states';
@@ -47,6 +48,9 @@ export interface LayerRow {
   readonly countedIn: number; // number of the call that counts the parameters, 0 for this one
   readonly outputBytes: number | null; // null unknown, or nothing came out; the most, where it varies among the cases
   readonly bytesVary: boolean;
+  readonly flops: number | null; // of the forward, what is inside included; null unknown
+  readonly flopsComplete: boolean; // false: some op has no formula, so that it is at least that many
+  readonly savedBytes: number | null; // that autograd keeps; null unknown
   readonly inside: number;
 }
 
@@ -90,6 +94,7 @@ export function layerRows(record: Record): readonly LayerRow[] {
       input: cell(record, call, 'inputs', marksIn(call)),
       output: cell(record, call, 'outputs', []),
       ...outputBytes(record, call),
+      ...costsOf(record, call),
       inside: children.length + silent.length,
     });
     for (const child of children) visit(child, key, depth + 1, pathOf(record, module));
@@ -145,6 +150,11 @@ function outputBytes(record: Record, call: number): Pick<LayerRow, 'outputBytes'
   return { outputBytes: each.includes(null) ? null : Math.max(...each.map(Number)), bytesVary };
 }
 
+function costsOf(record: Record, call: number): Pick<LayerRow, 'flops' | 'flopsComplete' | 'savedBytes'> {
+  const cost = flopsOfCall(record, call);
+  return { flops: cost?.amount ?? null, flopsComplete: cost?.complete ?? true, savedBytes: savedBytesOf(record, call) };
+}
+
 function silentRow(record: Record, module: number, under: string, depth: number, below: string, counts: Counts): LayerRow {
   return {
     ...figures(record, module, 1),
@@ -165,6 +175,9 @@ function silentRow(record: Record, module: number, under: string, depth: number,
     output: EMPTY,
     outputBytes: null,
     bytesVary: false,
+    flops: null,
+    flopsComplete: true,
+    savedBytes: null,
     inside: 0,
   };
 }
@@ -183,7 +196,7 @@ function neverCalled(record: Record): ReadonlyMap<number, readonly number[]> {
   return idle;
 }
 
-export type SortKey = 'name' | 'params' | 'trainable' | 'outputBytes';
+export type SortKey = 'name' | 'params' | 'trainable' | 'outputBytes' | 'flops' | 'savedBytes';
 export interface Sort {
   readonly by: SortKey;
   readonly descending: boolean;
@@ -206,11 +219,11 @@ export function sortRows(rows: readonly LayerRow[], sort: Sort | null): readonly
   return inOrder(null);
 }
 
+type Figure = 'params' | 'outputBytes' | 'flops' | 'savedBytes';
+
 /** The largest figure of each column below the total row: where its bars end. */
-export function largest(rows: readonly LayerRow[]): { readonly params: number; readonly outputBytes: number } {
+export function largest(rows: readonly LayerRow[]): Readonly<globalThis.Record<Figure, number>> {
   const below = rows.filter((row) => row.depth > 0);
-  return {
-    params: below.reduce((most, row) => Math.max(most, row.params ?? 0), 0),
-    outputBytes: below.reduce((most, row) => Math.max(most, row.outputBytes ?? 0), 0),
-  };
+  const of = (figure: Figure): number => below.reduce((most, row) => Math.max(most, row[figure] ?? 0), 0);
+  return { params: of('params'), outputBytes: of('outputBytes'), flops: of('flops'), savedBytes: of('savedBytes') };
 }

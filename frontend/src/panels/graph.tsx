@@ -62,7 +62,7 @@ export function GraphPanel(): VNode {
       </div>
       {scene?.source.graph.nodes.length === 0 && <p class="graph-empty muted">{TEXTS.noGraph}</p>}
       {graph && scene && <GraphThings stage={graph.stage} scene={scene} />}
-      {graph && scene && <GraphLegend graph={scene.source.graph} />}
+      {graph && scene && <GraphLegend graph={scene.source.graph} heat={scene.source.heat ?? null} />}
       {graph && scene && <GraphControls stage={graph.stage} percent={percent.value} />}
     </div>
   );

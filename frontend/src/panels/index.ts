@@ -7,6 +7,7 @@ import { GraphPanel } from './graph';
 import { HelpPanel } from './help';
 import { InspectorPanel } from './inspector';
 import { LayersPanel } from './layers';
+import { MemoryPanel } from './memory';
 import { OutlinePanel } from './outline';
 import type { Panel } from './panel';
 import { ProblemBanner, ProblemCard } from './problems';
@@ -20,6 +21,7 @@ export const PANELS: readonly Panel[] = registry<Panel>([
   { id: 'graph', slot: 'graph', title: TEXTS.graph, component: GraphPanel },
   { id: 'inspector', slot: 'inspector', title: TEXTS.inspector, component: InspectorPanel },
   { id: 'layers', slot: 'table', title: TEXTS.layers, component: LayersPanel },
+  { id: 'memory', slot: 'memory', title: TEXTS.memory, component: MemoryPanel },
   { id: 'empty', slot: 'empty', title: TEXTS.shapes, component: EmptyPanel },
   { id: 'help', slot: 'sheet', title: TEXTS.helpTitle, component: HelpPanel },
 ]);

@@ -35,6 +35,7 @@ import { Code, Pairs, Section } from '../widgets/section';
 import { ShapeText, TypeText } from '../widgets/shape';
 import { SourceView } from '../widgets/source_view';
 import { Cases } from './inspector/cases';
+import { Costs, totalCosts } from './inspector/costs';
 import { MemoryFigures } from './inspector/memory';
 import { NeverRan } from './inspector/never_ran';
 import { Problems } from './inspector/problems';
@@ -109,6 +110,7 @@ function Thing({ record, details }: { readonly record: Record; readonly details:
         </Section>
       )}
       <ModuleFacts details={details} />
+      {selected && <Costs record={record} selected={selected} />}
       {details.ops.length > 0 && <Links head={TEXTS.ops} links={details.ops} />}
       {details.children.length > 0 && <Children items={details.children} />}
     </>
@@ -362,10 +364,11 @@ function Whole({ record }: { readonly record: Record }): VNode {
             [TEXTS.inputBytes, ends(bytesText(totals.inputBytes))],
             [TEXTS.outputBytes, ends(bytesText(totals.outputBytes))],
             [TEXTS.opCount, countText(opsSeen(record))],
+            ...totalCosts(totals),
           ]}
         />
       </Section>
-      <MemoryFigures memory={record.memory} totals={totals} />
+      <MemoryFigures record={record} totals={totals} />
       <Section head={TEXTS.madeWith}>
         <Pairs pairs={[[TEXTS.runAs, record.execution === 'fake' ? TEXTS.fakeRun : TEXTS.realRun], ...record.versions]} />
       </Section>

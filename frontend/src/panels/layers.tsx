@@ -2,8 +2,9 @@
 
 import type { VNode } from 'preact';
 import { useComputed, useSignal } from '@preact/signals';
-import { bytesText, countText } from '../base/format';
+import { bytesText, countText, shortCount } from '../base/format';
 import { TEXTS } from '../base/texts';
+import { tellsFlops, tellsSavedBytes } from '../model/costs';
 import { largest, layerRows, sortRows, type LayerRow, type ShapeCell, type Sort, type SortKey } from '../model/rows';
 import { stateText } from '../model/states';
 import { shownRows } from '../model/tree';
@@ -17,7 +18,7 @@ import { toggled } from '../widgets/row_keys';
 import { ShapeText } from '../widgets/shape';
 import { NumberWithBar, Table, type Column } from '../widgets/table';
 
-const SORTED: readonly SortKey[] = ['name', 'params', 'trainable', 'outputBytes'];
+const SORTED: readonly SortKey[] = ['name', 'params', 'trainable', 'outputBytes', 'flops', 'savedBytes'];
 
 export function LayersPanel(): VNode {
   const all = useComputed(() => (app.record.value ? layerRows(app.record.value) : []));
@@ -35,7 +36,7 @@ export function LayersPanel(): VNode {
   return (
     <Table
       label={TEXTS.layers}
-      columns={[...textColumns(open.value, toggle), ...numberColumns(most.value)]}
+      columns={[...textColumns(open.value, toggle), ...numberColumns(most.value), ...costColumns(most.value)]}
       rows={rows}
       open={open.value}
       selected={selected.value}
@@ -132,6 +133,33 @@ function numberColumns(most: ReturnType<typeof largest>): readonly Column<LayerR
       cell: (row) => <NumberWithBar text={outputText(row)} share={share(row, row.outputBytes, most.outputBytes)} />,
     },
   ];
+}
+
+/** What the record tells of costs: a column of nothing but unknown is left out. */
+function costColumns(most: ReturnType<typeof largest>): readonly Column<LayerRow>[] {
+  const record = app.record.value;
+  const number = { numeric: true, bars: true, stays: false, sorts: true, least: 160, share: 2 };
+  const bar = (row: LayerRow, value: number | null, end: number): number => (row.depth > 0 && value && end ? value / end : 0);
+  const flops: Column<LayerRow> = {
+    ...number,
+    id: 'flops',
+    title: TEXTS.columnFlops,
+    cell: (row) => <NumberWithBar text={flopsText(row)} share={bar(row, row.flops, most.flops)} />,
+  };
+  const saved: Column<LayerRow> = {
+    ...number,
+    id: 'savedBytes',
+    title: TEXTS.columnSaved,
+    cell: (row) => <NumberWithBar text={ran(row, bytesText(row.savedBytes))} share={bar(row, row.savedBytes, most.savedBytes)} />,
+  };
+  return [...(record && tellsFlops(record) ? [flops] : []), ...(record && tellsSavedBytes(record) ? [saved] : [])];
+}
+
+const ran = (row: LayerRow, text: string): string => (row.call < 0 ? TEXTS.dash : text);
+
+function flopsText(row: LayerRow): string {
+  const text = shortCount(row.flops);
+  return ran(row, row.flopsComplete ? text : TEXTS.atLeast(text));
 }
 
 function outputText(row: LayerRow): string {

@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact';
 
-export type Slot = 'toolbar' | 'banner' | 'card' | 'outline' | 'graph' | 'inspector' | 'table' | 'empty' | 'sheet';
+export type Slot = 'toolbar' | 'banner' | 'card' | 'outline' | 'graph' | 'inspector' | 'table' | 'memory' | 'empty' | 'sheet';
 
 export interface Panel {
   readonly id: string;

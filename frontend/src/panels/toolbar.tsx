@@ -5,12 +5,13 @@ import { countText } from '../base/format';
 import { TEXTS } from '../base/texts';
 import { pickedName } from '../model/case_sets';
 import { problemsOf } from '../model/findings';
-import { copyLink, goToProblem, openModel, toggleHelp, toggleOutline } from '../state/actions';
+import { copyLink, goToProblem, openModel, showScreen, toggleHelp, toggleOutline } from '../state/actions';
 import * as app from '../state/app_state';
 import type { ModelEntry } from '../model/listing';
 import { findVersion, loggedModels, type Logged, type Version } from '../state/versions';
 import { Icon } from '../widgets/icon';
 import { Menu, type Choice } from '../widgets/menu';
+import { Segmented } from '../widgets/segmented';
 import { CasePicker } from './toolbar/case_picker';
 
 export function ToolbarPanel(): VNode {
@@ -31,6 +32,17 @@ export function ToolbarPanel(): VNode {
       )}
       {models.length ? <Pickers models={models} /> : <span class="muted">{app.models.value ? TEXTS.noModel : ''}</span>}
       <CasePicker />
+      {app.record.value && (
+        <Segmented
+          label={TEXTS.screens}
+          choices={[
+            { key: 'graph', title: TEXTS.graph },
+            { key: 'memory', title: TEXTS.memory },
+          ]}
+          chosen={app.screen.value}
+          choose={(key) => showScreen(key === 'memory' ? 'memory' : 'graph')}
+        />
+      )}
       <span class="spring" />
       <span class="notice" role="status">
         {app.notice.value}

@@ -23,13 +23,28 @@ const LINE_HEIGHT = 14;
 const ASIDE_GAP = 12;
 const REMARK_GAP = 14;
 
-/** A theme's colours for one node: as they are, or half gone into the ground; dotted where it didn't run. */
+/** From this step of the ramp on the surface's colour is read on it, below it the text's. */
+const DARK_STEP = 3;
+
+/** A theme's colours for one node: as they are, or half gone into the ground; dotted where it didn't run; on a step of the ramp. */
 class Ink {
   constructor(
     readonly theme: Theme,
     private readonly dimmed: boolean,
     private readonly dotted = false,
+    private readonly heat = -1,
   ) {}
+
+  /** What fills the node: its step of the ramp, where it has one. */
+  ground(colour: string): string {
+    return this.of(this.theme.ramp[this.heat] ?? colour);
+  }
+
+  /** Text that is read on it. */
+  on(colour: string): string {
+    if (this.heat < 0) return this.of(colour);
+    return this.of(this.heat >= DARK_STEP ? this.theme.surface : this.theme.text);
+  }
 
   of(colour: string): string {
     return this.dimmed ? mix(colour, this.theme.surface, 0.5) : colour;
@@ -94,7 +109,8 @@ export function nodeShapes(source: SceneSource, index: number): Shape[] {
   const node = graph.nodes[index];
   if (!node) return [];
   const box = nodeBox(layout, index);
-  const ink = new Ink(theme, node.dimmed, node.absent);
+  const step = node.state === 'plain' ? (source.heat?.steps[index] ?? -1) : -1;
+  const ink = new Ink(theme, node.dimmed, node.absent, step);
   switch (node.kind) {
     case 'input':
     case 'output':
@@ -181,7 +197,7 @@ function closedGroup(node: GraphNode, box: Box, ink: Ink, measure: Measure): Sha
   const runs = [...markRuns(node, ink), ...nameRuns(node, ink, measure, SEEN.name), ...valueRuns(node, ink)];
   const free = box.w - flagWidth(node);
   return [
-    rect(box, RADIUS, ink.of(assumed ? theme.surface : theme.sunken), border, SEEN.always),
+    rect(box, RADIUS, ink.ground(assumed ? theme.surface : theme.sunken), border, SEEN.always),
     sign,
     textLine(box.x + free / 2 + CHEVRON_ROOM / 2, box.y + box.h / 2, 'middle', runs, free - CHEVRON_ROOM - 12),
   ];
@@ -237,7 +253,7 @@ function opBox(node: GraphNode, box: Box, ink: Ink): Shape[] {
     case 'plain': {
       const stripe: RectShape = { ...rect({ ...box, w: 4 }, 0, ink.of(hue), null, SEEN.box), radii: [RADIUS, 0, 0, RADIUS] };
       return [
-        rect(box, RADIUS, ink.of(theme.tints[node.family] ?? theme.sunken), null, SEEN.always),
+        rect(box, RADIUS, ink.ground(theme.tints[node.family] ?? theme.sunken), null, SEEN.always),
         rect(box, RADIUS, null, ink.stroke(theme.mids[node.family] ?? theme.lines, 1), SEEN.box),
         stripe,
       ];
@@ -309,9 +325,9 @@ function nameRuns(node: GraphNode, ink: Ink, measure: Measure, from: number): Te
   const { theme } = ink;
   const style = node.state === 'failed' ? 'failed' : 'name';
   const colour = node.state === 'assumed' ? theme.muted : theme.text;
-  const name = { ...textRun(node.name, style, ink.of(colour), measure, from), gap: 6 };
+  const name = { ...textRun(node.name, style, ink.on(colour), measure, from), gap: 6 };
   if (!node.detail) return [name];
-  return [name, textRun(node.detail, 'detail', ink.of(theme.muted), measure, SEEN.detail, NAME_GAP)];
+  return [name, textRun(node.detail, 'detail', ink.on(theme.muted), measure, SEEN.detail, NAME_GAP)];
 }
 
 function markRuns(node: GraphNode, ink: Ink): MarkRun[] {
@@ -324,7 +340,7 @@ function markRuns(node: GraphNode, ink: Ink): MarkRun[] {
 /** Contents of it were read: whose they were. */
 function valueRuns(node: GraphNode, ink: Ink): MarkRun[] {
   if (node.value === '') return [];
-  return [{ ...markRun(node.value, ink.of(ink.theme.text), ink), keeps: false, from: SEEN.name }];
+  return [{ ...markRun(node.value, ink.on(ink.theme.text), ink), keeps: false, from: SEEN.name }];
 }
 
 function markRun(mark: MarkName, colour: string, ink: Ink): MarkRun {
@@ -332,7 +348,7 @@ function markRun(mark: MarkName, colour: string, ink: Ink): MarkRun {
 }
 
 function chevron(mark: 'open' | 'closed', ink: Ink, from: number): MarkRun {
-  return { kind: 'mark', mark, colour: ink.of(ink.theme.muted), ground: '', size: 14, gap: 0, keeps: false, from };
+  return { kind: 'mark', mark, colour: ink.on(ink.theme.muted), ground: '', size: 14, gap: 0, keeps: false, from };
 }
 
 function textRun(text: string, style: TextRun['style'], colour: string, measure: Measure, from: number, gap = 0): TextRun {

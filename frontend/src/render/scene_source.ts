@@ -4,6 +4,7 @@ import type { Box } from '../base/geometry';
 import type { Layout } from '../layout/layout';
 import type { Measure } from '../layout/text_size';
 import type { Graph } from '../model/graph';
+import type { HeatMap } from '../model/heat';
 import type { Theme } from '../theme/tokens';
 
 /** Everything a painter needs to know of the graph. */
@@ -13,6 +14,7 @@ export interface SceneSource {
   readonly theme: Theme;
   readonly measure: Measure;
   readonly allLabels: boolean;
+  readonly heat?: HeatMap | null; // fills nodes by a magnitude; absent: by the family of their op
 }
 
 /** The box of a node, words beside it left out. */

@@ -4,11 +4,13 @@ import { batch } from '@preact/signals';
 import { TEXTS } from '../base/texts';
 import { groupsAround } from '../model/calls';
 import { caseView } from '../model/case_view';
+import { sensibleLimit } from '../model/device';
 import { callsToOpen, problemsOf, subjectOf } from '../model/findings';
+import type { Heat } from '../model/heat';
 import type { Record } from '../model/record';
 import * as app from './app_state';
 import type { ModelEntry, Status } from '../model/listing';
-import type { Loading, Selection, ThemeName } from './app_state';
+import type { Loading, Screen, Selection, ThemeName } from './app_state';
 
 /** Selects something, or nothing; `reveal` also brings it into sight in every panel. */
 export function select(selection: Selection | null, reveal = false): void {
@@ -65,6 +67,7 @@ export function openModel(run: string, tag: string, step: number): void {
     app.view.value = null;
     app.problemIndex.value = 0;
     app.problemShown.value = false;
+    placeMemory(NO_MEMORY_PLACE);
   });
 }
 
@@ -83,6 +86,8 @@ export function showRecord(record: Record | null, place: Partial<Place> = {}): v
     app.openCalls.value = open;
     app.selection.value = place.selection && exists(record, place.selection) ? place.selection : null;
     app.view.value = place.view ?? null;
+    const screen = place.screen ?? app.screen.value;
+    if (place.memory) placeMemory(place.memory);
     const problems = problemsOf(caseView(record, app.pickedCase.value));
     app.problemIndex.value = Math.min(place.problem ?? 0, Math.max(0, problems.length - 1));
     app.problemShown.value = problems[0]?.severity === 'error';
@@ -91,6 +96,7 @@ export function showRecord(record: Record | null, place: Partial<Place> = {}): v
       openCalls(groupsAround(record, app.selection.value));
       app.revealRequest.value++;
     }
+    app.screen.value = screen;
   });
 }
 
@@ -101,6 +107,25 @@ export interface Place {
   readonly open: readonly number[];
   readonly problem: number;
   readonly view: typeof app.view.value;
+  readonly screen: Screen;
+  readonly memory: MemoryPlace;
+}
+
+/** What it says about the memory screen. */
+export interface MemoryPlace {
+  readonly cursor: number | null;
+  readonly sizes: readonly number[];
+  readonly variant: string;
+  readonly limit: number | null; // GiB; null leaves it as it is
+}
+
+const NO_MEMORY_PLACE: MemoryPlace = { cursor: null, sizes: [], variant: '', limit: null };
+
+function placeMemory({ cursor, sizes, variant, limit }: MemoryPlace): void {
+  app.memoryCursor.value = cursor;
+  app.memorySizes.value = sizes;
+  app.memoryVariant.value = variant;
+  if (limit !== null) app.deviceLimit.value = limit;
 }
 
 function exists(record: Record, { kind, id }: Selection): boolean {
@@ -117,6 +142,7 @@ export function goToProblem(index: number): void {
   batch(() => {
     app.problemIndex.value = problems.indexOf(problem);
     app.problemShown.value = true;
+    app.screen.value = 'graph';
     openCalls(callsToOpen(record, problem.finding));
     select(subjectOf(record, problem.finding), true);
   });
@@ -173,6 +199,41 @@ export function back(): void {
 /** Says one short sentence for a moment. */
 export function say(notice: string): void {
   app.notice.value = notice;
+}
+
+/** Shows the graph, or the memory. */
+export function showScreen(screen: Screen): void {
+  app.screen.value = screen;
+}
+
+/** From the one to the other. */
+export function switchScreen(): void {
+  showScreen(app.screen.value === 'graph' ? 'memory' : 'graph');
+}
+
+/** Looks at what is alive at an op; null is the peak. */
+export function moveCursor(op: number | null): void {
+  app.memoryCursor.value = op;
+}
+
+/** Asks for the memory at other sizes; none are those that were logged. */
+export function askSizes(sizes: readonly number[]): void {
+  app.memorySizes.value = sizes;
+}
+
+/** Asks for the memory of another way to train; "" is the logged one. */
+export function askVariant(variant: string): void {
+  app.memoryVariant.value = variant;
+}
+
+/** Takes a device's memory as the limit, GiB; null gives the usual choice back. */
+export function setDeviceLimit(limit: number | null): void {
+  app.deviceLimit.value = sensibleLimit(limit);
+}
+
+/** Fills the graph's nodes by a magnitude; null by the families of their ops. */
+export function setHeat(heat: Heat | null): void {
+  app.heat.value = heat;
 }
 
 /** Follows TensorBoard's theme. */

@@ -2,6 +2,7 @@
 
 import { computed, signal } from '@preact/signals';
 import { caseView } from '../model/case_view';
+import type { Heat } from '../model/heat';
 import type { ModelEntry, Status } from '../model/listing';
 import type { Record } from '../model/record';
 
@@ -19,6 +20,9 @@ export type Loading =
   | { readonly state: 'loading'; readonly what: string; readonly bytes: number }
   | { readonly state: 'failed'; readonly what: string; readonly why: string; readonly wayOut: string };
 
+/** Which of the two ways to look at a model fills the tab. */
+export type Screen = 'graph' | 'memory';
+
 export const models = signal<readonly ModelEntry[] | null>(null); // null before the first answer
 export const current = signal<{ readonly run: string; readonly tag: string; readonly step: number } | null>(null);
 export const loading = signal<Loading>({ state: 'idle' });
@@ -28,6 +32,8 @@ export const pickedCase = signal(-1); // the one of its cases that is looked at,
 export const record = computed(() => logged.value && caseView(logged.value, pickedCase.value));
 export const status = signal<Status | null>(null);
 export const reloadRequest = signal(0); // counts up when the models should be asked for again
+
+export const screen = signal<Screen>('graph');
 
 export const selection = signal<Selection | null>(null);
 export const openCalls = signal<ReadonlySet<number>>(new Set()); // calls whose group is open in the graph
@@ -45,3 +51,11 @@ export const view = signal<{ readonly x: number; readonly y: number; readonly zo
 /** Counts up when the graph should bring the selection into sight, or fit everything. */
 export const revealRequest = signal(0);
 export const fitRequest = signal(0);
+
+/** The memory screen: the op that is looked at (null: the peak), and what else is asked for. */
+export const memoryCursor = signal<number | null>(null);
+export const memorySizes = signal<readonly number[]>([]); // of the sizes that may be others, in their order; none: as logged
+export const memoryVariant = signal(''); // `dtype bfloat16`: another way to train; "": as logged
+export const deviceLimit = signal<number | null>(null); // GiB; null: nobody chose one
+/** What fills the graph's nodes: the families of their ops, or a magnitude. */
+export const heat = signal<Heat | null>(null);

@@ -2,7 +2,7 @@
 
 import { registry } from '../base/registry';
 import { TEXTS } from '../base/texts';
-import { back, copyLink, fit, nextCase, stepProblem, toggleHelp, toggleLabels } from './actions';
+import { back, copyLink, fit, nextCase, stepProblem, switchScreen, toggleHelp, toggleLabels } from './actions';
 
 export interface Key {
   readonly id: string; // KeyboardEvent.key
@@ -13,6 +13,7 @@ export interface Key {
 export const KEYS: readonly Key[] = registry([
   { id: 'n', does: TEXTS.helpNext, run: () => stepProblem(1) },
   { id: 'p', does: TEXTS.helpPrevious, run: () => stepProblem(-1) },
+  { id: 'm', does: TEXTS.helpScreen, run: switchScreen },
   { id: 'f', does: TEXTS.helpFit, run: fit },
   { id: 'l', does: TEXTS.helpLabels, run: toggleLabels },
   { id: 'c', does: TEXTS.helpCase, run: nextCase },
@@ -29,6 +30,6 @@ export function isPlainKey(event: KeyboardEvent): boolean {
     !event.metaKey &&
     !event.altKey &&
     !event.defaultPrevented &&
-    !target?.closest('input, textarea, select, [role=listbox]')
+    !target?.closest('input:not([type=range]), textarea, select, [role=listbox]')
   );
 }

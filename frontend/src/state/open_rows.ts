@@ -10,15 +10,16 @@ interface Row {
   readonly depth: number;
 }
 
-/** The keys of the open rows; `selected` is the key of the selected one. */
-export function useOpenRows(
-  rows: ReadonlySignal<readonly Row[]>,
+/** The keys of the open rows, at first of those that `opens`; `selected` is the key of the selected one. */
+export function useOpenRows<R extends Row>(
+  rows: ReadonlySignal<readonly R[]>,
   selected: ReadonlySignal<string | null>,
+  opens: (row: R) => boolean = ({ depth }) => depth === 0,
 ): Signal<ReadonlySet<string>> {
   const open = useSignal<ReadonlySet<string>>(new Set());
   useSignalEffect(() => {
     if (!logged.value) return;
-    const first = rows.peek().filter(({ depth }) => depth === 0);
+    const first = rows.peek().filter(opens);
     open.value = new Set(first.map(({ key }) => key));
   });
   useSignalEffect(() => {

@@ -1,7 +1,8 @@
 /** Selection and place in the address, where a link can be copied from: TensorBoard's own store, its hash, else ours. */
 
 import { idText, parseId } from '../base/ids';
-import type { Place } from './actions';
+import { sensibleLimit } from '../model/device';
+import type { MemoryPlace, Place } from './actions';
 import type { Selection } from './app_state';
 
 /** All that the address holds. */
@@ -12,7 +13,9 @@ export interface Address extends Place {
 }
 
 const PREFIX = 'p.shapes.';
-const KEYS = ['run', 'tag', 'step', 'case', 'sel', 'problem', 'open', 'view'] as const;
+const PLACE_KEYS = ['run', 'tag', 'step', 'case', 'sel', 'problem', 'open', 'view', 'screen'] as const;
+const MEMORY_KEYS = ['cursor', 'sizes', 'way', 'limit'] as const;
+const KEYS = [...PLACE_KEYS, ...MEMORY_KEYS] as const;
 type Words = Readonly<globalThis.Record<(typeof KEYS)[number], string>>;
 /** So that places thousands of units away from the middle come back to the pixel. */
 const ZOOM_DIGITS = 6;
@@ -45,12 +48,16 @@ export function wordsOf(address: Address): Words {
     problem: address.problem ? String(address.problem) : '',
     open: address.open.join('.'),
     view: view ? [toDigits(view.x, 3), toDigits(view.y, 3), toDigits(view.zoom, ZOOM_DIGITS)].join('_') : '',
+    screen: address.screen === 'graph' ? '' : address.screen,
+    cursor: address.memory.cursor === null ? '' : String(address.memory.cursor),
+    sizes: address.memory.sizes.join('.'),
+    way: address.memory.variant,
+    limit: address.memory.limit === null ? '' : String(address.memory.limit),
   };
 }
 
 /** The address that words tell; what can't be read is left out. */
 export function addressOf(words: Words): Address {
-  const whole = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0);
   const [x = NaN, y = NaN, zoom = NaN] = words.view.split('_').map(Number);
   return {
     run: words.tag === '' ? null : words.run,
@@ -58,10 +65,26 @@ export function addressOf(words: Words): Address {
     step: /^-?\d{1,15}$/.test(words.step) ? Number(words.step) : 0,
     case: words.case,
     selection: parseId(words.sel, SELECTABLE),
-    problem: whole(words.problem),
-    open: words.open.split('.').flatMap((word) => (/^\d{1,9}$/.test(word) ? [Number(word)] : [])),
+    problem: wholes(words.problem)[0] ?? 0,
+    open: wholes(words.open),
     view: words.view !== '' && [x, y, zoom].every(Number.isFinite) && zoom > 0 ? { x, y, zoom } : null,
+    screen: words.screen === 'memory' ? 'memory' : 'graph',
+    memory: memoryPlaceOf(words),
   };
+}
+
+function memoryPlaceOf(words: Words): MemoryPlace {
+  return {
+    cursor: wholes(words.cursor)[0] ?? null,
+    sizes: wholes(words.sizes),
+    variant: words.way,
+    limit: words.limit === '' ? null : sensibleLimit(Number(words.limit)),
+  };
+}
+
+/** The numbers between dots; what is none is left out. */
+function wholes(text: string): readonly number[] {
+  return text.split('.').flatMap((word) => (/^\d{1,9}$/.test(word) ? [Number(word)] : []));
 }
 
 /** Whether two addresses are written alike: cameras a hair apart are. */

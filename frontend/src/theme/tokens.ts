@@ -60,6 +60,9 @@ export const FAMILIES = [
   'pool, resample, reduce',
 ] as const;
 
+/** Hues of what memory is made of, from below as charts stack it. */
+export const PART_HUES = { parameters: 1, optimizer: 5, gradients: 6, inputs: 0, activations: 2, temporaries: 4 } as const;
+
 /** Of the six hues those that are farthest apart for everyone stand first: most models have two cases. */
 const CASE_HUES = [1, 4, 6, 2, 5, 3] as const;
 

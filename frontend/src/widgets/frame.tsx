@@ -58,7 +58,7 @@ function OnePanel(props: Props): VNode {
   return (
     <>
       {props.banner}
-      <Tabs label={TEXTS.parts} tabs={tabs} />
+      <Tabs label={TEXTS.partsOfScreen} tabs={tabs} />
     </>
   );
 }
@@ -89,7 +89,7 @@ function Panels(props: Wide): VNode {
         resize={setTable}
       />
       <div class="table-room" style={{ height: `${tableHeight}px` }}>
-        {all ? props.table : <Tabs label={TEXTS.parts} tabs={tabs} />}
+        {all ? props.table : <Tabs label={TEXTS.partsOfScreen} tabs={tabs} />}
       </div>
     </>
   );

@@ -1,10 +1,11 @@
-/** Sizes that a user has set, kept in this browser. */
+/** Numbers that a user has set, kept in this browser. */
 
 import { useState } from 'preact/hooks';
 
 const PREFIX = 'shapes.size.';
 
-function stored(name: string): number | null {
+/** What is kept under a name, null for nothing. */
+export function recall(name: string): number | null {
   try {
     const text = window.localStorage.getItem(PREFIX + name);
     return text === null || !Number.isFinite(Number(text)) ? null : Number(text);
@@ -13,10 +14,11 @@ function stored(name: string): number | null {
   }
 }
 
-function store(name: string, size: number | null): void {
+/** Keeps a number under a name; null forgets it. */
+export function keep(name: string, size: number | null): void {
   try {
     if (size === null) window.localStorage.removeItem(PREFIX + name);
-    else window.localStorage.setItem(PREFIX + name, String(Math.round(size)));
+    else window.localStorage.setItem(PREFIX + name, String(size));
   } catch {
     // Then the size lasts as long as the page.
   }
@@ -24,11 +26,11 @@ function store(name: string, size: number | null): void {
 
 /** A size in px under its name; null until the user sets one, and again after setting null. */
 export function useRemembered(name: string): readonly [number | null, (size: number | null) => void] {
-  const [size, setSize] = useState(() => stored(name));
+  const [size, setSize] = useState(() => recall(name));
   return [
     size,
     (next) => {
-      store(name, next);
+      keep(name, next === null ? null : Math.round(next));
       setSize(next);
     },
   ];

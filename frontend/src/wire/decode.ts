@@ -8,11 +8,11 @@ import { endpointsOf } from './endpoints';
 import { RecordError } from './errors';
 import { findingsOf } from './findings';
 import { RecordSchema, type Record as Message } from './gen/shapes/v1/record_pb';
-import { memoryOf } from './memory';
+import { memoryOf, scalesIn, whatIfOf } from './memory';
 import { wholeStrings } from './strings';
 
 /** The draft this build reads; the same number as RECORD_DRAFT in tb_shapeplugin/base/names.py. */
-export const DRAFT = 4;
+export const DRAFT = 5;
 
 const DAMAGED = 'Copy the event file again, or log the model again.';
 
@@ -84,7 +84,8 @@ function recordOf(message: Message): model.Record {
     inputs: endpointsOf('inputs', message.inputs, size.tensors),
     outputs: endpointsOf('outputs', message.outputs, size.tensors),
     totals: totalsOf(message),
-    memory: message.memory ? memoryOf(message.memory) : null,
+    memory: message.memory ? memoryOf(message.memory, size, scalesIn(message.whatIf?.scales ?? [])) : null,
+    whatIf: message.whatIf ? whatIfOf(message.whatIf, size) : null,
     findings: findingsOf(message.findings, size),
     branches: message.branches ? branchesOf(message.branches.branches, size.modules) : null,
     cases: casesOf(message.cases, size),
@@ -155,6 +156,8 @@ function callsOf(message: Message, size: Sizes): model.CallColumns {
     inputs: table.ragged('inputs', from?.inputsCount, running(from?.inputs ?? []), size.tensors),
     outputs: table.ragged('outputs', from?.outputsCount, running(from?.outputs ?? []), size.tensors),
     outcome: table.index('outcome', from?.outcome, 3),
+    savedBytes: table.figures('saved_bytes', from?.savedBytes),
+    backwardFlops: table.figures('backward_flops', from?.backwardFlops),
   };
 }
 
@@ -185,6 +188,7 @@ function opsOf(message: Message, size: Sizes): model.OpColumns {
     arguments: table.index('arguments', from?.arguments, size.arguments),
     children: table.index('children', from?.children, size.children),
     flags: table.plain('flags', from?.flags),
+    flops: table.figures('flops', from?.flops),
   };
 }
 
@@ -235,5 +239,8 @@ function totalsOf(message: Message): model.Totals {
     peakBytes: number(from?.peakBytes),
     packedParams: number(from?.packedParams),
     packedBytes: number(from?.packedBytes),
+    flops: number(from?.flops),
+    flopsComplete: from?.flopsComplete ?? null,
+    backwardFlops: number(from?.backwardFlops),
   };
 }

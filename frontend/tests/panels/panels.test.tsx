@@ -258,7 +258,7 @@ describe('the inspector', () => {
 
   test('says why a figure of the memory is unknown', () => {
     const unknown = new Map([['peak_bytes', 'loss_fn raised KeyError']]);
-    const memory = healthy.memory && { ...healthy.memory, peak: null, unknown };
+    const memory = healthy.memory && { ...healthy.memory, unknown };
     actions.showRecord({ ...healthy, memory, totals: { ...healthy.totals, peakBytes: null } });
     actions.select(null);
     draw(InspectorPanel);

@@ -13,8 +13,14 @@ const ADDRESS: Address = {
   problem: 1,
   open: [0, 4],
   view: { x: -12.5, y: 300.25, zoom: 0.75 },
+  screen: 'memory',
+  memory: { cursor: 1313, sizes: [192, 64], variant: 'dtype bfloat16', limit: 24.5 },
 };
-const NOWHERE: Address = { run: null, tag: '', step: 0, case: '', selection: null, problem: 0, open: [], view: null };
+const NO_MEMORY = { cursor: null, sizes: [], variant: '', limit: null };
+const NOWHERE: Address = {
+  ...{ run: null, tag: '', step: 0, case: '', selection: null, problem: 0, open: [], view: null },
+  ...{ screen: 'graph', memory: NO_MEMORY },
+};
 
 beforeEach(() => {
   window.location.hash = '';
@@ -31,7 +37,8 @@ test('the run of a log directory itself has an empty name and is still an addres
 });
 
 test('what somebody typed by hand is left out where it makes no sense', () => {
-  const words = { run: 'r', tag: 't', step: 'x', case: 'none', sel: 'op-<b>', problem: '-1', open: '1.x.3', view: '1_2_0' };
+  const place = { run: 'r', tag: 't', step: 'x', case: 'none', sel: 'op-<b>', problem: '-1', open: '1.x.3', view: '1_2_0' };
+  const words = { ...place, screen: 'cinema', cursor: '-3', sizes: '8.y', way: 'w', limit: '-1' };
   expect(addressOf(words)).toEqual({
     run: 'r',
     tag: 't',
@@ -41,6 +48,8 @@ test('what somebody typed by hand is left out where it makes no sense', () => {
     problem: 0,
     open: [1, 3],
     view: null,
+    screen: 'graph',
+    memory: { cursor: null, sizes: [8], variant: 'w', limit: null },
   });
 });
 

@@ -7,6 +7,8 @@ import { argumentsOf } from '../../src/model/arguments';
 import { callDetails, moduleDetails, opDetails, tensorDetails } from '../../src/model/details';
 import { problemsOf } from '../../src/model/findings';
 import { fourLinesText } from '../../src/model/four_lines';
+import { PARTS } from '../../src/model/memory';
+import { linesOf } from '../../src/model/memory_lines';
 import { row, type Record } from '../../src/model/record';
 import { layerRows } from '../../src/model/rows';
 import { typeOf } from '../../src/model/tensors';
@@ -117,18 +119,20 @@ describe('the memory that Python tells', () => {
   test('has what is alive over a training step, with its peak', async () => {
     const { memory, totals } = await decodeRecord(storedBytes('healthy'));
     expect(memory?.phases.map(({ phase }) => phase)).toEqual(['forward', 'loss', 'backward', 'step']);
-    expect(memory?.phases.at(-1)?.end).toBe(memory?.ops);
-    const sums =
-      memory?.at.map((_, place) => [...memory.alive.values()].reduce((sum, line) => sum + (line[place] ?? 0), 0)) ?? [];
-    expect(Math.max(...sums)).toBe(totals.peakBytes);
-    expect(memory?.peak).toMatchObject({ bytes: totals.peakBytes, phase: 'step' });
-    expect([...(memory?.peak?.terms.values() ?? [])].reduce((sum, bytes) => sum + bytes, 0)).toBe(totals.peakBytes);
-    expect(memory?.peak?.terms.get('optimizer')).toBe(totals.optimizerBytes);
+    if (!memory) throw new Error('there is no memory');
+    expect(memory.phases.at(-1)?.end).toBe(memory.ops.name.length);
+    const { total, parts, peak } = linesOf(memory);
+    expect(Math.max(...total)).toBe(totals.peakBytes);
+    expect(peak.bytes).toBe(totals.peakBytes);
+    expect(parts.reduce((sum, part) => sum + (part[peak.op] ?? 0), 0)).toBe(totals.peakBytes);
+    expect(parts[PARTS.indexOf('optimizer')]?.[peak.op]).toBe(totals.optimizerBytes);
+    expect(parts[PARTS.indexOf('parameters')]?.[peak.op]).toBe(totals.paramBytes);
   });
 
-  test('has the peak alone of a forward alone, and no memory where the run failed', async () => {
+  test('has the forward alone where that was asked, and no memory where the run failed', async () => {
     const [twice, problem] = await Promise.all([decodeRecord(storedBytes('twice')), decodeRecord(storedBytes('problem'))]);
-    expect(twice.memory).toMatchObject({ at: [], peak: { bytes: twice.totals.peakBytes, phase: 'forward' } });
+    expect(twice.memory?.phases.map(({ phase }) => phase)).toEqual(['forward']);
+    expect(twice.memory && linesOf(twice.memory).peak.bytes).toBe(twice.totals.peakBytes);
     expect(problem.memory).toBeNull();
   });
 });
@@ -175,10 +179,11 @@ describe('refused in a sentence', () => {
 
   test('memory whose columns do not fit each other', async () => {
     const changes: readonly ((message: Message) => void)[] = [
-      (m) => m.memory?.at.push(1n),
+      (m) => m.memory?.allocations?.bytes.push(1n),
       (m) => m.memory?.phase.push(9),
       (m) => m.memory?.phase.push(1),
-      (m) => m.memory?.peak?.terms.push(1n),
+      (m) => m.memory?.allocations?.scale.fill(7),
+      (m) => m.memory?.ops?.name.push(1),
     ];
     for (const change of changes) {
       const message = fromBinary(RecordSchema, unzippedBytes('healthy'));

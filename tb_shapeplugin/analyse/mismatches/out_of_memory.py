@@ -2,7 +2,7 @@
 
 import re
 
-from tb_shapeplugin.analyse.memory import memory_of
+from tb_shapeplugin.analyse.memory import peak_terms
 from tb_shapeplugin.analyse.mismatches.explanation import Explanation, first_line, said
 from tb_shapeplugin.base.units import bytes_text
 from tb_shapeplugin.record.finding import Clash
@@ -32,9 +32,9 @@ def explain(failure: Failure, clash: Clash | None, trace: Trace) -> Explanation 
 
 
 def _predicted(trace: Trace) -> str:
-    peak = memory_of(trace.memory).peak if trace.memory is not None else None
-    if peak is None or trace.memory is None:
+    if trace.memory is None or not trace.memory.iterations:
         return ""
+    peak = peak_terms(trace.memory.iterations[-1])
     what = _STEP if len(trace.memory.iterations) > 1 else _FORWARD
-    terms = ", ".join(f"{term} {bytes_text(peak.terms[term])}" for term in TERMS if peak.terms.get(term))
-    return f"; {what} takes {bytes_text(peak.bytes)} at its peak: {terms}"
+    terms = ", ".join(f"{term} {bytes_text(peak[term])}" for term in TERMS if peak.get(term))
+    return f"; {what} takes {bytes_text(sum(peak.values()))} at its peak: {terms}" if terms else ""

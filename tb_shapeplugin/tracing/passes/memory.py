@@ -5,19 +5,22 @@ No function mode is active, so that fused paths are those of a plain run.
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
 
 from tb_shapeplugin.base.faults import Faults
-from tb_shapeplugin.record.memory import Iteration, MemoryFacts, Saved, SavedKind, Term
+from tb_shapeplugin.record.memory import Iteration, MemoryFacts, SavedKind, Term
+from tb_shapeplugin.tracing.alteration import Alteration
 from tb_shapeplugin.tracing.arguments import tensors_in
+from tb_shapeplugin.tracing.call_keys import CallKeys
 from tb_shapeplugin.tracing.compat import drop_casts, is_value_read, storage_of, without_autocast
 from tb_shapeplugin.tracing.compat_ranks import own_groups
 from tb_shapeplugin.tracing.following import MODULE_CALLS, deeper_nests
+from tb_shapeplugin.tracing.held_tensors import Held, HeldTensors
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
+from tb_shapeplugin.tracing.keeping import Keeping
 from tb_shapeplugin.tracing.liveness import Liveness
 from tb_shapeplugin.tracing.read_value import ReadValue
 from tb_shapeplugin.tracing.replayed_values import ReplayedValues
@@ -27,6 +30,13 @@ from tb_shapeplugin.tracing.uncompiled import uncompiled
 
 _FORWARD_TOTALS = ("saved_bytes", "peak_forward_bytes", "peak_first_bytes", "peak_bytes")
 _STEP_TOTALS = ("gradient_bytes", "optimizer_bytes", "peak_first_bytes", "peak_bytes")
+
+
+# It keeps its gates for the backward in a tensor whose size its shape-level kernel leaves 0.
+_RECURRENT = "aten.mkldnn_rnn_layer"
+_RECURRENT_WORKSPACE = "what the recurrent CPU kernel keeps in a workspace of its own isn't counted"
+
+_ASSUMED = "the optimizer's step reads values, which shapes don't tell: 1 was taken in their place"
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,9 @@ class _Unknown(Exception):
     """Nothing more can be told; the message says why."""
 
 
-def memory(twin: Twin, training: Training | None, known: Sequence[ReadValue], faults: Faults) -> MemoryFacts:
+def memory(
+    twin: Twin, training: Training | None, known: Sequence[ReadValue], faults: Faults, alteration: Alteration | None = None
+) -> MemoryFacts:
     """The allocations of the forward; with ``training`` those of two whole steps, of which the first makes the optimizer's state.
 
     Args:
@@ -50,14 +62,15 @@ def memory(twin: Twin, training: Training | None, known: Sequence[ReadValue], fa
         training: what follows the forward; None for the forward alone.
         known: the values that an earlier run of the forward read.
         faults: takes up our own.
+        alteration: that the twin was made with.
     """
-    values = ReplayedValues(twin.mode, known, faults)
+    values = ReplayedValues(twin.mode, known, faults, alteration)
     memory_pass = _Pass(twin, training, values)
     with contextlib.ExitStack() as stack:
         as_written = uncompiled(lambda *_: None)
         for context in (own_groups(), as_written, quiet_fakes(), twin.mode, hidden_fakes(), values, deeper_nests()):
             stack.enter_context(context)
-        stack.enter_context(MODULE_CALLS.through(memory_pass.where.call))
+        stack.enter_context(MODULE_CALLS.through(memory_pass.calls.call))
         stack.callback(memory_pass.liveness.close)
         return memory_pass.facts()
 
@@ -67,55 +80,6 @@ def nothing_told(why: str) -> MemoryFacts:
     return MemoryFacts(unknown=dict.fromkeys(dict.fromkeys((*_FORWARD_TOTALS, *_STEP_TOTALS)), why))
 
 
-class _Where:
-    """Which module is running."""
-
-    def __init__(self, twin: Twin) -> None:
-        self._stand_ins = twin.stand_ins
-        named = twin.model.named_modules() if isinstance(twin.model, nn.Module) else ()
-        self._paths = {id(module): path.replace("_orig_mod.", "").removesuffix("_orig_mod") for path, module in named}
-        self._stack: list[str] = [""]
-
-    @property
-    def path(self) -> str:
-        """Its dotted path, "" outside any."""
-        return self._stack[-1]
-
-    def call(self, run: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Runs a call of a module, or of the one that stands in for it."""
-        module = self._stand_ins.get(id(module), module)
-        self._stack.append(self._paths.get(id(module), self.path))
-        try:
-            return run(module, *args, **kwargs)
-        finally:
-            self._stack.pop()
-
-
-@dataclass
-class _Keeping:
-    """The storages that autograd keeps for a backward, each once; parameters left out."""
-
-    kinds: dict[int, SavedKind | None]  # by the storage's key; None for a parameter's
-    where: _Where
-    goes_back: bool  # does a backward follow, which wants tensors?
-    found: dict[int, Saved] = field(default_factory=dict)
-    fault: Exception | None = None
-
-    def pack(self, tensor: torch.Tensor) -> Any:
-        """What autograd keeps in the tensor's place: the same storage, and nothing that leads back to the op that keeps it."""
-        storage = None
-        try:
-            key, storage, size = storage_of(tensor)
-            kind = self.kinds.get(key, "activation")
-            if storage is not None and size > 0 and kind is not None and key not in self.found:
-                self.found[key] = Saved(size, kind, self.where.path)
-        except Exception as fault:  # of ours: autograd would take it for the op's
-            self.fault = fault
-        if storage is not None and not self.goes_back:
-            return storage
-        return tensor.detach()
-
-
 class _Pass:
     """The forwards, backwards and steps of one twin."""
 
@@ -123,34 +87,30 @@ class _Pass:
         self._twin = twin
         self._training = training
         self._values = values
-        self.where = _Where(twin)
-        self.liveness = Liveness(lambda: self.where.path)
-        self._parameters = [p for module in twin.copies for p in module._parameters.values() if p is not None]
-        self._buffers = [b for module in twin.copies for b in module._buffers.values() if b is not None]
-        self._inputs = tensors_in((twin.args, twin.kwargs))
-        leaves = (*self._parameters, *self._inputs)
-        self._leaves = list({id(leaf): leaf for leaf in leaves if leaf.is_leaf and leaf.requires_grad}.values())
+        self.calls = CallKeys(twin)
+        self.liveness = Liveness(self.calls.here)
+        self._held = HeldTensors(twin, self.calls.paths)
 
     def facts(self) -> MemoryFacts:
         """What was found; where something ends the pass, what was found up to there, and why the rest is unknown."""
-        held: tuple[tuple[Sequence[torch.Tensor], Term], ...] = (
-            (self._parameters, "parameters"),
-            (self._buffers, "buffers"),
-            (self._inputs, "inputs"),
+        held: tuple[tuple[list[Held], Term], ...] = (
+            (self._held.parameters, "parameters"),
+            (self._held.buffers, "buffers"),
+            (self._held.inputs, "inputs"),
             (self._state(), "optimizer"),
         )
         for tensors, term in held:
             self.liveness.hold(tensors, term)
         self._drop_gradients()
         drop_casts()
-        keeping = _Keeping(self._kinds(), self.where, self._training is not None)
+        keeping = Keeping(self._kinds(), self.calls, self.liveness, self._training is not None)
         iterations: list[Iteration] = []
         unknown: dict[str, str] = {}
         try:
             if self._training is None:
                 iterations.append(self._forward_alone(keeping))
             else:
-                iterations += [self._step(self._training, number, keeping) for number in range(2)]
+                iterations += self._steps(self._training, keeping)
         except _Unknown as why:
             unknown = dict.fromkeys(_STEP_TOTALS, str(why))
             if self.liveness.phases:
@@ -159,60 +119,91 @@ class _Pass:
                 unknown |= dict.fromkeys(_FORWARD_TOTALS, str(why))
         if keeping.fault is not None:
             raise keeping.fault
-        saved = tuple(keeping.found.values())
-        return MemoryFacts(tuple(iterations), saved, unknown)
+        return MemoryFacts(tuple(iterations), tuple(keeping.found.values()), unknown, self._estimated(iterations))
+
+    def _estimated(self, iterations: Sequence[Iteration]) -> dict[str, str]:
+        """What isn't exact: a reason outdoes those before it."""
+        names = {op.name for made in iterations for op in made.ops}
+        told: dict[str, str] = {}
+        if len(iterations) > 1 and any(name.startswith(_RECURRENT) for name in names):
+            told |= dict.fromkeys(("saved_bytes", "peak_first_bytes", "peak_bytes"), _RECURRENT_WORKSPACE)
+        if self._values.assumed:
+            told |= dict.fromkeys(("optimizer_bytes", "peak_first_bytes", "peak_bytes"), _ASSUMED)
+        return told
 
     def _kinds(self) -> dict[int, SavedKind | None]:
-        kinds: dict[int, SavedKind | None] = {storage_of(tensor)[0]: "input" for tensor in self._inputs}
-        kinds |= {storage_of(tensor)[0]: "buffer" for tensor in self._buffers}
-        return kinds | {storage_of(tensor)[0]: None for tensor in self._parameters}
+        kinds: dict[int, SavedKind | None] = {storage_of(held.tensor)[0]: "input" for held in self._held.inputs}
+        kinds |= {storage_of(held.tensor)[0]: "buffer" for held in self._held.buffers}
+        return kinds | {storage_of(held.tensor)[0]: None for held in self._held.parameters}
 
-    def _state(self) -> list[torch.Tensor]:
-        optimizer = self._training.optimizer if self._training is not None else None
-        return [] if optimizer is None else tensors_in(list(self._twin.optimizer.state.values()))
+    def _state(self) -> list[Held]:
+        return self._held.state(self._twin.optimizer if self._training is not None and self._training.optimizer is not None else None)
 
     def _drop_gradients(self) -> None:
-        for leaf in self._leaves:
-            leaf.grad = None
+        for leaf in self._held.leaves:
+            leaf.tensor.grad = None
 
-    def _forward(self, keeping: _Keeping | None) -> Any:
-        """The output of one forward; in the first one is watched what autograd keeps."""
+    def _forward(self, keeping: Keeping | None) -> Any:
+        """The output of one forward; in the first one of an iteration is watched what autograd keeps."""
         self._values.begin()
-        kept = torch.autograd.graph.saved_tensors_hooks(keeping.pack, lambda tensor: tensor) if keeping else contextlib.nullcontext()
+        self.calls.begin()
         try:
-            with kept:
+            with keeping.watched() if keeping else contextlib.nullcontext():
                 output = self._twin.model(*self._twin.args, **self._twin.kwargs)
         except Exception as error:
             raise _Unknown(_why("the forward", error)) from error
         self.liveness.ended("forward")
         return output
 
-    def _forward_alone(self, keeping: _Keeping) -> Iteration:
+    def _forward_alone(self, keeping: Keeping) -> Iteration:
         with self.liveness:
             output = self._forward(keeping)
         made = self.liveness.iteration()
         del output  # alive to the end
         return made
 
-    def _step(self, training: Training, number: int, keeping: _Keeping) -> Iteration:
-        """Forward and backward of each micro-batch, then the optimizer's step; output and loss live to the end."""
+    def _steps(self, training: Training, keeping: Keeping) -> tuple[Iteration, Iteration]:
+        """The first iteration, and a steady one, which has the state that the first one's step makes.
+
+        Where nothing but that state stays of the first, only the step is run again: all before it would be the same.
+        """
         with self.liveness:
-            for batch in range(training.accumulate):
-                output = self._forward(keeping if number == batch == 0 else None)
+            held = self._forward_and_back(training, keeping)
+            self._step()
+            self._step()
+        first, steady = self.liveness.stepped_twice()
+        self._drop_gradients()
+        del held  # output and loss are alive to the end
+        if steady is not None and not self.liveness.outlived():
+            return first, steady
+        self.liveness.iteration()
+        with self.liveness:
+            held = self._forward_and_back(training, Keeping(self._kinds(), self.calls, self.liveness, goes_back=True))
+            self._step()
+        steady = self.liveness.iteration()
+        del held
+        return first, steady
+
+    def _forward_and_back(self, training: Training, keeping: Keeping) -> Any:
+        """Forward and backward of each micro-batch; gives the last output and loss."""
+        for batch in range(training.accumulate):
+            output = self._forward(keeping if batch == 0 else None)
+            with self._values.outside():
                 loss = _loss(training, output)
-                self.liveness.ended("loss")
-                with without_autocast():
-                    _backward(loss)
-                self.liveness.belong([leaf.grad for leaf in self._leaves if leaf.grad is not None], "gradients")
-                self.liveness.ended("backward")
+            self.liveness.ended("loss")
+            self.liveness.going_back = True
             with without_autocast():
-                _stepped(self._twin.optimizer)
-            self.liveness.belong(self._state(), "optimizer")
-            self.liveness.ended("step")
-            self._drop_gradients()
-        made = self.liveness.iteration()
-        del output, loss  # alive to the end
-        return made
+                _backward(loss)
+            self.liveness.going_back = False
+            self.liveness.belong(self._held.gradients(), "gradients")
+            self.liveness.ended("backward")
+        return output, loss
+
+    def _step(self) -> None:
+        with without_autocast(), self._values.assuming():
+            _stepped(self._twin.optimizer)
+        self.liveness.belong(self._state(), "optimizer")
+        self.liveness.ended("step")
 
 
 def _loss(training: Training, output: Any) -> torch.Tensor:

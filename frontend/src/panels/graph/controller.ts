@@ -10,6 +10,10 @@ import { placesByKey, placeKey } from '../../model/graph_names';
 import { graphIndex, type GraphIndex } from '../../model/graph_index';
 import { firstOpenCalls } from '../../model/graph_path';
 import { problemsOf } from '../../model/findings';
+import { heatMap, heatOf, RAMP_STEPS, type HeatMap } from '../../model/heat';
+import { aliveByModule } from '../../model/memory_alive';
+import { peakOf, totalLine } from '../../model/memory_lines';
+import type { Record } from '../../model/record';
 import { framed, showing, toGraph, type Camera, type Size } from '../../render/camera';
 import { fontOf } from '../../render/canvas';
 import { hitTest } from '../../render/hit';
@@ -60,6 +64,14 @@ const revealed = computed(() => {
   return Array.from({ length: end - first }, (_, i) => first + i).join();
 });
 
+/** The last wish to bring the selection into sight that a stage has heard of; none did before the first is closed. */
+let answered: number | null = null;
+
+/** Something was selected while the memory was looked at: where the graph was left is no place to see it from. */
+function isUnanswered(): boolean {
+  return answered !== null && answered !== app.revealRequest.peek() && app.view.peek() !== null;
+}
+
 export class GraphController {
   readonly stage: Stage;
   readonly scene = signal<Scene | null>(null);
@@ -73,7 +85,7 @@ export class GraphController {
   private reveals = app.revealRequest.peek();
   private shownRecord: typeof app.logged.value = null;
   private wantsView = true; // no camera was chosen for what is shown yet
-  private wantsReveal = false; // the selection is to be brought into sight once it's laid out
+  private wantsReveal = isUnanswered(); // the selection is to be brought into sight once it's laid out
 
   constructor(
     private readonly room: HTMLElement,
@@ -91,6 +103,7 @@ export class GraphController {
   }
 
   close(): void {
+    answered = app.revealRequest.peek();
     this.sizes.disconnect();
     this.layouts.close();
     this.stage.close();
@@ -113,8 +126,9 @@ export class GraphController {
       dims: app.problemShown.value,
     };
     const graph = buildGraph(at, view);
+    const heat = heatIn(at.record, graph);
     this.layouts.ask(measureGraph(graph, this.measure, allLabels), (layout) => {
-      this.show(graph, new Scene({ graph, layout, theme, measure: this.measure, allLabels }));
+      this.show(graph, new Scene({ graph, layout, theme, measure: this.measure, allLabels, heat }));
     });
   }
 
@@ -269,7 +283,8 @@ export class GraphController {
     const { scene } = this.stage;
     if (!scene) return 0;
     const legend = legendOf(scene.source.graph);
-    const lines = legendLines(app.problemShown.peek() ? besideProblem(legend) : legend);
+    const heat = scene.source.heat && !app.problemShown.peek() ? RAMP_STEPS + 1 : 0;
+    const lines = heat + legendLines(app.problemShown.peek() ? besideProblem(legend) : legend);
     return lines ? LEGEND_LINE_PX * lines + LEGEND_SPARE_PX : 0;
   }
 
@@ -329,6 +344,16 @@ export class GraphController {
 }
 
 type BoxAt = (zoom: number) => Box | null;
+
+/** What fills the nodes that are seen whole. */
+function heatIn(record: Record, { nodes }: Graph): HeatMap | null {
+  const heat = app.heat.value;
+  if (heat === null) return null;
+  const { memory } = record;
+  const cursor = memory && heat === 'live' ? (app.memoryCursor.value ?? peakOf(totalLine(memory)).op) : -1;
+  const live = memory && cursor >= 0 ? aliveByModule(record, memory, cursor) : new Float64Array();
+  return heatMap(nodes.map((node) => (node.open ? null : heatOf(record, node, heat, live))));
+}
 
 /** The camera that shows a box: words keep their size, so what is seen smaller covers more. */
 function framedAt(boxAt: BoxAt, size: Size, least: number): Camera | null {

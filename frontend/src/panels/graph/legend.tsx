@@ -1,16 +1,23 @@
 /** What lies over the graph's lower left corner: words for the signs that are there. */
 
 import type { VNode } from 'preact';
+import { bytesText, shortCount } from '../../base/format';
 import { TEXTS } from '../../base/texts';
 import { pickedName } from '../../model/case_sets';
 import type { Graph } from '../../model/graph';
 import { besideProblem, legendOf, MOST_CASES, type Legend } from '../../model/graph_legend';
+import { RAMP_STEPS, type Heat, type HeatMap } from '../../model/heat';
 import * as app from '../../state/app_state';
 import { FAMILIES } from '../../theme/tokens';
 import { CaseBadge } from '../../widgets/case_badge';
 import { Icon } from '../../widgets/icon';
 
-export function GraphLegend({ graph }: { readonly graph: Graph }): VNode | null {
+interface Props {
+  readonly graph: Graph;
+  readonly heat?: HeatMap | null;
+}
+
+export function GraphLegend({ graph, heat = null }: Props): VNode | null {
   const legend = app.problemShown.value ? besideProblem(legendOf(graph)) : legendOf(graph);
   const { families, values, assumed } = legend;
   return (
@@ -38,6 +45,7 @@ export function GraphLegend({ graph }: { readonly graph: Graph }): VNode | null 
           ))}
         </ul>
       )}
+      {heat && app.heat.value && !app.problemShown.value && <Ramp heat={app.heat.value} map={heat} />}
       {families.length > 0 && (
         <ul aria-label={TEXTS.families}>
           {families.map((family) => (
@@ -51,6 +59,25 @@ export function GraphLegend({ graph }: { readonly graph: Graph }): VNode | null 
         </ul>
       )}
     </div>
+  );
+}
+
+/** Each step of the ramp with the number that it goes up to. */
+function Ramp({ heat, map }: { readonly heat: Heat; readonly map: HeatMap }): VNode | null {
+  const text = heat === 'params' || heat === 'flops' ? shortCount : bytesText;
+  const first = RAMP_STEPS - map.ends.length;
+  return (
+    <ul aria-label={TEXTS.heats[heat]}>
+      <li>{TEXTS.heats[heat]}</li>
+      {map.ends.map((end, i) => (
+        <li key={i}>
+          <span class="legend-sign">
+            <i style={{ background: `var(--r${first + i})` }} />
+          </span>
+          {TEXTS.atMost(text(Math.round(end)))}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file shapes/v1/record.proto.
  */
 export const file_shapes_v1_record: GenFile = /*@__PURE__*/
-  fileDesc("ChZzaGFwZXMvdjEvcmVjb3JkLnByb3RvEglzaGFwZXMudjEiuwYKBlJlY29yZBINCgVkcmFmdBgBIAEoDRIMCgRuYW1lGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCBINCgVlcnJvchgEIAEoCRIRCglleGVjdXRpb24YBSABKAkSEQoJdW5jaGVja2VkGAYgAygJEjEKCHZlcnNpb25zGAcgAygLMh8uc2hhcGVzLnYxLlJlY29yZC5WZXJzaW9uc0VudHJ5Eg8KB3N0cmluZ3MYCCADKAkSIQoGc2hhcGVzGAkgASgLMhEuc2hhcGVzLnYxLlNoYXBlcxIoCg5hcmd1bWVudF9saXN0cxgKIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIlCgtjaGlsZF9saXN0cxgLIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIjCgdtb2R1bGVzGAwgASgLMhIuc2hhcGVzLnYxLk1vZHVsZXMSHwoFY2FsbHMYDSABKAsyEC5zaGFwZXMudjEuQ2FsbHMSIwoHdGVuc29ycxgOIAEoCzISLnNoYXBlcy52MS5UZW5zb3JzEhsKA29wcxgPIAEoCzIOLnNoYXBlcy52MS5PcHMSIwoHc291cmNlcxgQIAEoCzISLnNoYXBlcy52MS5Tb3VyY2VzEiMKBmlucHV0cxgRIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGBIgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiEKBnRvdGFscxgTIAEoCzIRLnNoYXBlcy52MS5Ub3RhbHMSJAoIZmluZGluZ3MYFCADKAsyEi5zaGFwZXMudjEuRmluZGluZxIhCgZ2YWx1ZXMYFSABKAsyES5zaGFwZXMudjEuVmFsdWVzEiUKCGJyYW5jaGVzGBYgASgLMhMuc2hhcGVzLnYxLkJyYW5jaGVzEh4KBWNhc2VzGBcgAygLMg8uc2hhcGVzLnYxLkNhc2USIQoGbWVtb3J5GBkgASgLMhEuc2hhcGVzLnYxLk1lbW9yeRIVCg1zaGFyZWRfcHJlZml4GBggAygNGi8KDVZlcnNpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIkCgZTaGFwZXMSDAoEcmFuaxgBIAMoDRIMCgRkaW1zGAIgAygDIiYKBUxpc3RzEg0KBWNvdW50GAEgAygNEg4KBnZhbHVlcxgCIAMoDSLZAQoHTW9kdWxlcxIMCgRwYXRoGAEgAygSEgwKBHR5cGUYAiADKA0SDgoGY29uZmlnGAMgAygNEg4KBnBhcmVudBgEIAMoDRIOCgZwYXJhbXMYBSADKAQSGAoQdHJhaW5hYmxlX3BhcmFtcxgGIAMoBBITCgtwYXJhbV9ieXRlcxgHIAMoBBIUCgxidWZmZXJfYnl0ZXMYCCADKAQSGQoRc2hhcmVkX3dpdGhfY291bnQYCSADKA0SEwoLc2hhcmVkX3dpdGgYCiADKA0SDQoFZmxhZ3MYCyADKA0iugEKBUNhbGxzEg4KBm1vZHVsZRgBIAMoEhIOCgZudW1iZXIYAiADKA0SDgoGcGFyZW50GAMgAygNEhAKCGZpcnN0X29wGAQgAygSEhAKCG9wX2NvdW50GAUgAygNEhQKDGlucHV0c19jb3VudBgGIAMoDRIOCgZpbnB1dHMYByADKBISFQoNb3V0cHV0c19jb3VudBgIIAMoDRIPCgdvdXRwdXRzGAkgAygSEg8KB291dGNvbWUYCiADKA0ihQEKB1RlbnNvcnMSDQoFc2hhcGUYASADKA0SDQoFZHR5cGUYAiADKA0SDgoGZGV2aWNlGAMgAygNEg8KB3N0b3JhZ2UYBCADKBISEAoIcHJvZHVjZXIYBSADKBISDAoEa2luZBgGIAMoDRIMCgRuYW1lGAcgAygSEg0KBWZsYWdzGAggAygNIrMBCgNPcHMSDAoEbmFtZRgBIAMoDRIMCgRjYWxsGAIgAygSEg4KBnNvdXJjZRgDIAMoEhIUCgxpbnB1dHNfY291bnQYBCADKA0SDgoGaW5wdXRzGAUgAygSEhUKDW91dHB1dHNfY291bnQYBiADKA0SDwoHb3V0cHV0cxgHIAMoEhIRCglhcmd1bWVudHMYCCADKA0SEAoIY2hpbGRyZW4YCSADKA0SDQoFZmxhZ3MYCiADKA0irAEKB1NvdXJjZXMSDAoEZmlsZRgBIAMoDRIMCgRsaW5lGAIgAygNEhAKCGVuZF9saW5lGAMgAygNEg4KBmNvbHVtbhgEIAMoDRISCgplbmRfY29sdW1uGAUgAygNEgwKBGNvZGUYBiADKA0SEAoIZnVuY3Rpb24YByADKA0SDAoEdGV4dBgIIAMoDRIRCgl0ZXh0X2xpbmUYCSADKA0SDgoGY2FsbGVyGAogAygNIlUKBlZhbHVlcxIOCgZ0ZW5zb3IYASADKBISCgoCb3AYAiADKBISDgoGc291cmNlGAMgAygSEg4KBm9yaWdpbhgEIAMoDRIPCgdsaXRlcmFsGAUgAygNIi8KCEJyYW5jaGVzEiMKCGJyYW5jaGVzGAEgAygLMhEuc2hhcGVzLnYxLkJyYW5jaCJnCgZCcmFuY2gSDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgNEhAKCGVuZF9saW5lGAMgASgNEgwKBGNvZGUYBCABKAkSEAoIZnVuY3Rpb24YBSABKAkSDwoHbW9kdWxlcxgGIAMoDSLhAQoEQ2FzZRIMCgRuYW1lGAEgASgJEhEKCWNvbXBsZXRlZBgCIAEoCBINCgVlcnJvchgDIAEoCRIRCglleGVjdXRpb24YBCABKAkSCwoDb3BzGAUgAygNEg0KBWNhbGxzGAYgAygNEg8KB3RlbnNvcnMYByADKBISDgoGc2hhcGVzGAggAygNEiMKBmlucHV0cxgJIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGAogAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50Eg4KBnZhbHVlcxgLIAMoDSI5CghFbmRwb2ludBIMCgRuYW1lGAEgASgJEg4KBnRlbnNvchgCIAEoDRIPCgdsaXRlcmFsGAMgASgJIoIFCgZUb3RhbHMSEwoGcGFyYW1zGAEgASgESACIAQESHQoQdHJhaW5hYmxlX3BhcmFtcxgCIAEoBEgBiAEBEhgKC3BhcmFtX2J5dGVzGAMgASgESAKIAQESGQoMYnVmZmVyX2J5dGVzGAQgASgESAOIAQESGAoLaW5wdXRfYnl0ZXMYBSABKARIBIgBARIZCgxvdXRwdXRfYnl0ZXMYBiABKARIBYgBARIYCgtzYXZlZF9ieXRlcxgHIAEoBEgGiAEBEhsKDmdyYWRpZW50X2J5dGVzGAggASgESAeIAQESHAoPb3B0aW1pemVyX2J5dGVzGAkgASgESAiIAQESHwoScGVha19mb3J3YXJkX2J5dGVzGAogASgESAmIAQESHQoQcGVha19maXJzdF9ieXRlcxgLIAEoBEgKiAEBEhcKCnBlYWtfYnl0ZXMYDCABKARIC4gBARIaCg1wYWNrZWRfcGFyYW1zGA0gASgESAyIAQESGQoMcGFja2VkX2J5dGVzGA4gASgESA2IAQFCCQoHX3BhcmFtc0ITChFfdHJhaW5hYmxlX3BhcmFtc0IOCgxfcGFyYW1fYnl0ZXNCDwoNX2J1ZmZlcl9ieXRlc0IOCgxfaW5wdXRfYnl0ZXNCDwoNX291dHB1dF9ieXRlc0IOCgxfc2F2ZWRfYnl0ZXNCEQoPX2dyYWRpZW50X2J5dGVzQhIKEF9vcHRpbWl6ZXJfYnl0ZXNCFQoTX3BlYWtfZm9yd2FyZF9ieXRlc0ITChFfcGVha19maXJzdF9ieXRlc0INCgtfcGVha19ieXRlc0IQCg5fcGFja2VkX3BhcmFtc0IPCg1fcGFja2VkX2J5dGVzIowCCgZNZW1vcnkSCwoDb3BzGAEgASgNEg0KBXBoYXNlGAIgAygNEhEKCXBoYXNlX2VuZBgDIAMoDRIKCgJhdBgEIAMoEhISCgpwYXJhbWV0ZXJzGAUgAygSEg8KB2J1ZmZlcnMYBiADKBISDgoGaW5wdXRzGAcgAygSEhMKC2FjdGl2YXRpb25zGAggAygSEhEKCWdyYWRpZW50cxgJIAMoEhIRCglvcHRpbWl6ZXIYCiADKBISEwoLdGVtcG9yYXJpZXMYCyADKBISHQoEcGVhaxgMIAEoCzIPLnNoYXBlcy52MS5QZWFrEiMKB3Vua25vd24YDSADKAsyEi5zaGFwZXMudjEuVW5rbm93biJgCgRQZWFrEg0KBWJ5dGVzGAEgASgEEgoKAm9wGAIgASgNEg8KB29wX25hbWUYAyABKAkSDgoGbW9kdWxlGAQgASgJEg0KBXBoYXNlGAUgASgNEg0KBXRlcm1zGAYgAygEIigKB1Vua25vd24SDQoFdG90YWwYASABKAkSDgoGcmVhc29uGAIgASgJIuEDCgdGaW5kaW5nEgwKBGtpbmQYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZtb2R1bGUYBCABKAkSEwoLbW9kdWxlX3R5cGUYBSABKAkSDAoEY2FsbBgGIAEoDRIKCgJvcBgHIAEoCRIMCgRmaWxlGAggASgJEgwKBGxpbmUYCSABKA0SDAoEY29kZRgKIAEoCRIeCgNnb3QYCyADKAsyES5zaGFwZXMudjEuTnVtYmVyEh8KBHdhbnQYDCADKAsyES5zaGFwZXMudjEuTnVtYmVyEg0KBXR5cGVzGA0gASgJEiEKBm9yaWdpbhgOIAEoCzIRLnNoYXBlcy52MS5PcmlnaW4SCwoDd2h5GA8gASgJEhUKDXRvcmNoX21lc3NhZ2UYECABKAkSIAoGcGxhY2VzGBEgAygLMhAuc2hhcGVzLnYxLlBsYWNlEh4KBW1hcmtzGBIgAygLMg8uc2hhcGVzLnYxLk1hcmsSEAoIcmVhZGluZ3MYEyADKAkSHQoFZml4ZXMYFCADKAsyDi5zaGFwZXMudjEuRml4EhEKCWNhdXNlZF9ieRgVIAEoDRIQCghvcF9pbmRleBgWIAEoDRINCgVjYXNlcxgXIAMoCSIlCgZOdW1iZXISDAoEd29yZBgBIAEoCRINCgV2YWx1ZRgCIAEoEiJtCgVQbGFjZRIOCgZtb2R1bGUYASABKAkSDAoEY2FsbBgCIAEoDRIKCgJvcBgDIAEoCRIMCgRmaWxlGAQgASgJEgwKBGxpbmUYBSABKA0SDAoEY29kZRgGIAEoCRIQCghvcF9pbmRleBgHIAEoDSJ/CgZPcmlnaW4SDgoGbW9kdWxlGAEgASgJEgoKAm9wGAIgASgJEgwKBGZpbGUYAyABKAkSDAoEbGluZRgEIAEoDRIMCgRjb2RlGAUgASgJEhAKCG9wX2luZGV4GAYgASgNEg4KBnRlbnNvchgHIAEoDRINCgVzaGFwZRgIIAMoAyIjCgRNYXJrEg4KBnRlbnNvchgBIAEoDRILCgNkaW0YAiABKA0iSQoDRml4EgwKBHRleHQYASABKAkSFAoMY2hhbmdlc19qc29uGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEgwKBGNvc3QYBCABKAliBnByb3RvMw");
+  fileDesc("ChZzaGFwZXMvdjEvcmVjb3JkLnByb3RvEglzaGFwZXMudjEi3wYKBlJlY29yZBINCgVkcmFmdBgBIAEoDRIMCgRuYW1lGAIgASgJEhEKCWNvbXBsZXRlZBgDIAEoCBINCgVlcnJvchgEIAEoCRIRCglleGVjdXRpb24YBSABKAkSEQoJdW5jaGVja2VkGAYgAygJEjEKCHZlcnNpb25zGAcgAygLMh8uc2hhcGVzLnYxLlJlY29yZC5WZXJzaW9uc0VudHJ5Eg8KB3N0cmluZ3MYCCADKAkSIQoGc2hhcGVzGAkgASgLMhEuc2hhcGVzLnYxLlNoYXBlcxIoCg5hcmd1bWVudF9saXN0cxgKIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIlCgtjaGlsZF9saXN0cxgLIAEoCzIQLnNoYXBlcy52MS5MaXN0cxIjCgdtb2R1bGVzGAwgASgLMhIuc2hhcGVzLnYxLk1vZHVsZXMSHwoFY2FsbHMYDSABKAsyEC5zaGFwZXMudjEuQ2FsbHMSIwoHdGVuc29ycxgOIAEoCzISLnNoYXBlcy52MS5UZW5zb3JzEhsKA29wcxgPIAEoCzIOLnNoYXBlcy52MS5PcHMSIwoHc291cmNlcxgQIAEoCzISLnNoYXBlcy52MS5Tb3VyY2VzEiMKBmlucHV0cxgRIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGBIgAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50EiEKBnRvdGFscxgTIAEoCzIRLnNoYXBlcy52MS5Ub3RhbHMSJAoIZmluZGluZ3MYFCADKAsyEi5zaGFwZXMudjEuRmluZGluZxIhCgZ2YWx1ZXMYFSABKAsyES5zaGFwZXMudjEuVmFsdWVzEiUKCGJyYW5jaGVzGBYgASgLMhMuc2hhcGVzLnYxLkJyYW5jaGVzEh4KBWNhc2VzGBcgAygLMg8uc2hhcGVzLnYxLkNhc2USIQoGbWVtb3J5GBkgASgLMhEuc2hhcGVzLnYxLk1lbW9yeRIiCgd3aGF0X2lmGBogASgLMhEuc2hhcGVzLnYxLldoYXRJZhIVCg1zaGFyZWRfcHJlZml4GBggAygNGi8KDVZlcnNpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIkCgZTaGFwZXMSDAoEcmFuaxgBIAMoDRIMCgRkaW1zGAIgAygDIiYKBUxpc3RzEg0KBWNvdW50GAEgAygNEg4KBnZhbHVlcxgCIAMoDSLZAQoHTW9kdWxlcxIMCgRwYXRoGAEgAygSEgwKBHR5cGUYAiADKA0SDgoGY29uZmlnGAMgAygNEg4KBnBhcmVudBgEIAMoDRIOCgZwYXJhbXMYBSADKAQSGAoQdHJhaW5hYmxlX3BhcmFtcxgGIAMoBBITCgtwYXJhbV9ieXRlcxgHIAMoBBIUCgxidWZmZXJfYnl0ZXMYCCADKAQSGQoRc2hhcmVkX3dpdGhfY291bnQYCSADKA0SEwoLc2hhcmVkX3dpdGgYCiADKA0SDQoFZmxhZ3MYCyADKA0i5wEKBUNhbGxzEg4KBm1vZHVsZRgBIAMoEhIOCgZudW1iZXIYAiADKA0SDgoGcGFyZW50GAMgAygNEhAKCGZpcnN0X29wGAQgAygSEhAKCG9wX2NvdW50GAUgAygNEhQKDGlucHV0c19jb3VudBgGIAMoDRIOCgZpbnB1dHMYByADKBISFQoNb3V0cHV0c19jb3VudBgIIAMoDRIPCgdvdXRwdXRzGAkgAygSEg8KB291dGNvbWUYCiADKA0SEwoLc2F2ZWRfYnl0ZXMYCyADKAQSFgoOYmFja3dhcmRfZmxvcHMYDCADKAQihQEKB1RlbnNvcnMSDQoFc2hhcGUYASADKA0SDQoFZHR5cGUYAiADKA0SDgoGZGV2aWNlGAMgAygNEg8KB3N0b3JhZ2UYBCADKBISEAoIcHJvZHVjZXIYBSADKBISDAoEa2luZBgGIAMoDRIMCgRuYW1lGAcgAygSEg0KBWZsYWdzGAggAygNIsIBCgNPcHMSDAoEbmFtZRgBIAMoDRIMCgRjYWxsGAIgAygSEg4KBnNvdXJjZRgDIAMoEhIUCgxpbnB1dHNfY291bnQYBCADKA0SDgoGaW5wdXRzGAUgAygSEhUKDW91dHB1dHNfY291bnQYBiADKA0SDwoHb3V0cHV0cxgHIAMoEhIRCglhcmd1bWVudHMYCCADKA0SEAoIY2hpbGRyZW4YCSADKA0SDQoFZmxhZ3MYCiADKA0SDQoFZmxvcHMYCyADKAQirAEKB1NvdXJjZXMSDAoEZmlsZRgBIAMoDRIMCgRsaW5lGAIgAygNEhAKCGVuZF9saW5lGAMgAygNEg4KBmNvbHVtbhgEIAMoDRISCgplbmRfY29sdW1uGAUgAygNEgwKBGNvZGUYBiADKA0SEAoIZnVuY3Rpb24YByADKA0SDAoEdGV4dBgIIAMoDRIRCgl0ZXh0X2xpbmUYCSADKA0SDgoGY2FsbGVyGAogAygNIlUKBlZhbHVlcxIOCgZ0ZW5zb3IYASADKBISCgoCb3AYAiADKBISDgoGc291cmNlGAMgAygSEg4KBm9yaWdpbhgEIAMoDRIPCgdsaXRlcmFsGAUgAygNIi8KCEJyYW5jaGVzEiMKCGJyYW5jaGVzGAEgAygLMhEuc2hhcGVzLnYxLkJyYW5jaCJnCgZCcmFuY2gSDAoEZmlsZRgBIAEoCRIMCgRsaW5lGAIgASgNEhAKCGVuZF9saW5lGAMgASgNEgwKBGNvZGUYBCABKAkSEAoIZnVuY3Rpb24YBSABKAkSDwoHbW9kdWxlcxgGIAMoDSLhAQoEQ2FzZRIMCgRuYW1lGAEgASgJEhEKCWNvbXBsZXRlZBgCIAEoCBINCgVlcnJvchgDIAEoCRIRCglleGVjdXRpb24YBCABKAkSCwoDb3BzGAUgAygNEg0KBWNhbGxzGAYgAygNEg8KB3RlbnNvcnMYByADKBISDgoGc2hhcGVzGAggAygNEiMKBmlucHV0cxgJIAMoCzITLnNoYXBlcy52MS5FbmRwb2ludBIkCgdvdXRwdXRzGAogAygLMhMuc2hhcGVzLnYxLkVuZHBvaW50Eg4KBnZhbHVlcxgLIAMoDSI5CghFbmRwb2ludBIMCgRuYW1lGAEgASgJEg4KBnRlbnNvchgCIAEoDRIPCgdsaXRlcmFsGAMgASgJIoAGCgZUb3RhbHMSEwoGcGFyYW1zGAEgASgESACIAQESHQoQdHJhaW5hYmxlX3BhcmFtcxgCIAEoBEgBiAEBEhgKC3BhcmFtX2J5dGVzGAMgASgESAKIAQESGQoMYnVmZmVyX2J5dGVzGAQgASgESAOIAQESGAoLaW5wdXRfYnl0ZXMYBSABKARIBIgBARIZCgxvdXRwdXRfYnl0ZXMYBiABKARIBYgBARIYCgtzYXZlZF9ieXRlcxgHIAEoBEgGiAEBEhsKDmdyYWRpZW50X2J5dGVzGAggASgESAeIAQESHAoPb3B0aW1pemVyX2J5dGVzGAkgASgESAiIAQESHwoScGVha19mb3J3YXJkX2J5dGVzGAogASgESAmIAQESHQoQcGVha19maXJzdF9ieXRlcxgLIAEoBEgKiAEBEhcKCnBlYWtfYnl0ZXMYDCABKARIC4gBARIaCg1wYWNrZWRfcGFyYW1zGA0gASgESAyIAQESGQoMcGFja2VkX2J5dGVzGA4gASgESA2IAQESEgoFZmxvcHMYDyABKARIDogBARIbCg5mbG9wc19jb21wbGV0ZRgQIAEoCEgPiAEBEhsKDmJhY2t3YXJkX2Zsb3BzGBEgASgESBCIAQFCCQoHX3BhcmFtc0ITChFfdHJhaW5hYmxlX3BhcmFtc0IOCgxfcGFyYW1fYnl0ZXNCDwoNX2J1ZmZlcl9ieXRlc0IOCgxfaW5wdXRfYnl0ZXNCDwoNX291dHB1dF9ieXRlc0IOCgxfc2F2ZWRfYnl0ZXNCEQoPX2dyYWRpZW50X2J5dGVzQhIKEF9vcHRpbWl6ZXJfYnl0ZXNCFQoTX3BlYWtfZm9yd2FyZF9ieXRlc0ITChFfcGVha19maXJzdF9ieXRlc0INCgtfcGVha19ieXRlc0IQCg5fcGFja2VkX3BhcmFtc0IPCg1fcGFja2VkX2J5dGVzQggKBl9mbG9wc0IRCg9fZmxvcHNfY29tcGxldGVCEQoPX2JhY2t3YXJkX2Zsb3BzIvsBCgZNZW1vcnkSIQoDb3BzGAEgASgLMhQuc2hhcGVzLnYxLk1lbW9yeU9wcxINCgVwaGFzZRgCIAMoDRIRCglwaGFzZV9lbmQYAyADKA0SKwoLYWxsb2NhdGlvbnMYBCABKAsyFi5zaGFwZXMudjEuQWxsb2NhdGlvbnMSGQoRc2F2ZWRfaW5wdXRfYnl0ZXMYBSABKAQSGgoSc2F2ZWRfYnVmZmVyX2J5dGVzGAYgASgEEiIKB3Vua25vd24YByADKAsyES5zaGFwZXMudjEuUmVhc29uEiQKCWVzdGltYXRlZBgIIAMoCzIRLnNoYXBlcy52MS5SZWFzb24iJwoJTWVtb3J5T3BzEgwKBG5hbWUYASADKA0SDAoEY2FsbBgCIAMoEiKhAQoLQWxsb2NhdGlvbnMSDQoFYnl0ZXMYASADKAQSDAoEdGVybRgCIAMoDRIMCgRib3JuGAMgAygSEgwKBGxpZmUYBCADKA0SDQoFb3duZXIYBSADKBISDAoEbmFtZRgGIAMoEhIPCgdrZXB0X2J5GAcgAygSEg0KBXNoYXBlGAggAygNEg0KBWR0eXBlGAkgAygNEg0KBXNjYWxlGAogAygNIpQBCgZXaGF0SWYSHgoFc2l6ZXMYASADKAsyDy5zaGFwZXMudjEuU2l6ZRIgCgZzY2FsZXMYAiADKAsyEC5zaGFwZXMudjEuU2NhbGUSJAoIdmFyaWFudHMYAyADKAsyEi5zaGFwZXMudjEuVmFyaWFudBIiCgd1bmtub3duGAQgAygLMhEuc2hhcGVzLnYxLlJlYXNvbiJPCgRTaXplEgwKBG5hbWUYASABKAkSDgoGbG9nZ2VkGAIgASgEEg0KBWxlYXN0GAMgASgEEgwKBHN0ZXAYBCABKAQSDAoEYXhlcxgFIAMoCSIsCgVTY2FsZRINCgVjb3VudBgBIAMoDRIUCgxjb2VmZmljaWVudHMYAiADKAEiSAoHVmFyaWFudBIMCgRraW5kGAEgASgJEgwKBG5hbWUYAiABKAkSIQoGbWVtb3J5GAMgASgLMhEuc2hhcGVzLnYxLk1lbW9yeSImCgZSZWFzb24SDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAki4QMKB0ZpbmRpbmcSDAoEa2luZBgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBm1vZHVsZRgEIAEoCRITCgttb2R1bGVfdHlwZRgFIAEoCRIMCgRjYWxsGAYgASgNEgoKAm9wGAcgASgJEgwKBGZpbGUYCCABKAkSDAoEbGluZRgJIAEoDRIMCgRjb2RlGAogASgJEh4KA2dvdBgLIAMoCzIRLnNoYXBlcy52MS5OdW1iZXISHwoEd2FudBgMIAMoCzIRLnNoYXBlcy52MS5OdW1iZXISDQoFdHlwZXMYDSABKAkSIQoGb3JpZ2luGA4gASgLMhEuc2hhcGVzLnYxLk9yaWdpbhILCgN3aHkYDyABKAkSFQoNdG9yY2hfbWVzc2FnZRgQIAEoCRIgCgZwbGFjZXMYESADKAsyEC5zaGFwZXMudjEuUGxhY2USHgoFbWFya3MYEiADKAsyDy5zaGFwZXMudjEuTWFyaxIQCghyZWFkaW5ncxgTIAMoCRIdCgVmaXhlcxgUIAMoCzIOLnNoYXBlcy52MS5GaXgSEQoJY2F1c2VkX2J5GBUgASgNEhAKCG9wX2luZGV4GBYgASgNEg0KBWNhc2VzGBcgAygJIiUKBk51bWJlchIMCgR3b3JkGAEgASgJEg0KBXZhbHVlGAIgASgSIm0KBVBsYWNlEg4KBm1vZHVsZRgBIAEoCRIMCgRjYWxsGAIgASgNEgoKAm9wGAMgASgJEgwKBGZpbGUYBCABKAkSDAoEbGluZRgFIAEoDRIMCgRjb2RlGAYgASgJEhAKCG9wX2luZGV4GAcgASgNIn8KBk9yaWdpbhIOCgZtb2R1bGUYASABKAkSCgoCb3AYAiABKAkSDAoEZmlsZRgDIAEoCRIMCgRsaW5lGAQgASgNEgwKBGNvZGUYBSABKAkSEAoIb3BfaW5kZXgYBiABKA0SDgoGdGVuc29yGAcgASgNEg0KBXNoYXBlGAggAygDIiMKBE1hcmsSDgoGdGVuc29yGAEgASgNEgsKA2RpbRgCIAEoDSJJCgNGaXgSDAoEdGV4dBgBIAEoCRIUCgxjaGFuZ2VzX2pzb24YAiABKAkSEAoIdmVyaWZpZWQYAyABKAgSDAoEY29zdBgEIAEoCWIGcHJvdG8z");
 
 /**
  * @generated from message shapes.v1.Record
@@ -157,6 +157,13 @@ export type Record = Message<"shapes.v1.Record"> & {
    * @generated from field: shapes.v1.Memory memory = 25;
    */
   memory?: Memory;
+
+  /**
+   * absent: nobody asked
+   *
+   * @generated from field: shapes.v1.WhatIf what_if = 26;
+   */
+  whatIf?: WhatIf;
 
   /**
    * how many characters that are for each string; none: all strings are whole
@@ -375,6 +382,20 @@ export type Calls = Message<"shapes.v1.Calls"> & {
    * @generated from field: repeated uint32 outcome = 10;
    */
   outcome: number[];
+
+  /**
+   * that autograd keeps for the ops of the call and of those inside, plus one
+   *
+   * @generated from field: repeated uint64 saved_bytes = 11;
+   */
+  savedBytes: bigint[];
+
+  /**
+   * of the way back through it and those inside, plus one
+   *
+   * @generated from field: repeated uint64 backward_flops = 12;
+   */
+  backwardFlops: bigint[];
 };
 
 /**
@@ -521,6 +542,13 @@ export type Ops = Message<"shapes.v1.Ops"> & {
    * @generated from field: repeated uint32 flags = 10;
    */
   flags: number[];
+
+  /**
+   * plus one; 1 multiply-add = 2
+   *
+   * @generated from field: repeated uint64 flops = 11;
+   */
+  flops: bigint[];
 };
 
 /**
@@ -906,6 +934,27 @@ export type Totals = Message<"shapes.v1.Totals"> & {
    * @generated from field: optional uint64 packed_bytes = 14;
    */
   packedBytes?: bigint;
+
+  /**
+   * of the forward
+   *
+   * @generated from field: optional uint64 flops = 15;
+   */
+  flops?: bigint;
+
+  /**
+   * false: some op has no formula
+   *
+   * @generated from field: optional bool flops_complete = 16;
+   */
+  flopsComplete?: boolean;
+
+  /**
+   * of the backward
+   *
+   * @generated from field: optional uint64 backward_flops = 17;
+   */
+  backwardFlops?: bigint;
 };
 
 /**
@@ -916,15 +965,15 @@ export const TotalsSchema: GenMessage<Totals> = /*@__PURE__*/
   messageDesc(file_shapes_v1_record, 13);
 
 /**
- * What is alive over one iteration: the steady one of a training step, else the forward. Ops are aten ops, counted from its first.
+ * What is alive over one iteration: the steady one of a training step, else the forward. Its ops are aten ops, counted from its first.
  *
  * @generated from message shapes.v1.Memory
  */
 export type Memory = Message<"shapes.v1.Memory"> & {
   /**
-   * @generated from field: uint32 ops = 1;
+   * @generated from field: shapes.v1.MemoryOps ops = 1;
    */
-  ops: number;
+  ops?: MemoryOps;
 
   /**
    * 0 forward, 1 loss, 2 backward, 3 step
@@ -941,58 +990,33 @@ export type Memory = Message<"shapes.v1.Memory"> & {
   phaseEnd: number[];
 
   /**
-   * ops, delta; none for a forward alone
+   * @generated from field: shapes.v1.Allocations allocations = 4;
+   */
+  allocations?: Allocations;
+
+  /**
+   * of what autograd keeps, those that are the model's inputs
    *
-   * @generated from field: repeated sint64 at = 4;
+   * @generated from field: uint64 saved_input_bytes = 5;
    */
-  at: bigint[];
+  savedInputBytes: bigint;
 
   /**
-   * bytes alive at those ops, delta; so are all terms
+   * and those that are its buffers
    *
-   * @generated from field: repeated sint64 parameters = 5;
+   * @generated from field: uint64 saved_buffer_bytes = 6;
    */
-  parameters: bigint[];
+  savedBufferBytes: bigint;
 
   /**
-   * @generated from field: repeated sint64 buffers = 6;
+   * @generated from field: repeated shapes.v1.Reason unknown = 7;
    */
-  buffers: bigint[];
+  unknown: Reason[];
 
   /**
-   * @generated from field: repeated sint64 inputs = 7;
+   * @generated from field: repeated shapes.v1.Reason estimated = 8;
    */
-  inputs: bigint[];
-
-  /**
-   * @generated from field: repeated sint64 activations = 8;
-   */
-  activations: bigint[];
-
-  /**
-   * @generated from field: repeated sint64 gradients = 9;
-   */
-  gradients: bigint[];
-
-  /**
-   * @generated from field: repeated sint64 optimizer = 10;
-   */
-  optimizer: bigint[];
-
-  /**
-   * @generated from field: repeated sint64 temporaries = 11;
-   */
-  temporaries: bigint[];
-
-  /**
-   * @generated from field: shapes.v1.Peak peak = 12;
-   */
-  peak?: Peak;
-
-  /**
-   * @generated from field: repeated shapes.v1.Unknown unknown = 13;
-   */
-  unknown: Unknown[];
+  estimated: Reason[];
 };
 
 /**
@@ -1003,61 +1027,263 @@ export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
   messageDesc(file_shapes_v1_record, 14);
 
 /**
- * The op at which most is alive.
- *
- * @generated from message shapes.v1.Peak
+ * @generated from message shapes.v1.MemoryOps
  */
-export type Peak = Message<"shapes.v1.Peak"> & {
+export type MemoryOps = Message<"shapes.v1.MemoryOps"> & {
   /**
-   * @generated from field: uint64 bytes = 1;
-   */
-  bytes: bigint;
-
-  /**
-   * @generated from field: uint32 op = 2;
-   */
-  op: number;
-
-  /**
-   * @generated from field: string op_name = 3;
-   */
-  opName: string;
-
-  /**
-   * @generated from field: string module = 4;
-   */
-  module: string;
-
-  /**
-   * @generated from field: uint32 phase = 5;
-   */
-  phase: number;
-
-  /**
-   * bytes, in the order of Memory's fields
+   * strings
    *
-   * @generated from field: repeated uint64 terms = 6;
+   * @generated from field: repeated uint32 name = 1;
    */
-  terms: bigint[];
+  name: number[];
+
+  /**
+   * calls, plus one, delta; of a backward op the call whose forward it goes back through
+   *
+   * @generated from field: repeated sint64 call = 2;
+   */
+  call: bigint[];
 };
 
 /**
- * Describes the message shapes.v1.Peak.
- * Use `create(PeakSchema)` to create a new message.
+ * Describes the message shapes.v1.MemoryOps.
+ * Use `create(MemoryOpsSchema)` to create a new message.
  */
-export const PeakSchema: GenMessage<Peak> = /*@__PURE__*/
+export const MemoryOpsSchema: GenMessage<MemoryOps> = /*@__PURE__*/
   messageDesc(file_shapes_v1_record, 15);
 
 /**
- * A total that nobody knows, and why.
+ * Storages, in the order in which they come up.
  *
- * @generated from message shapes.v1.Unknown
+ * @generated from message shapes.v1.Allocations
  */
-export type Unknown = Message<"shapes.v1.Unknown"> & {
+export type Allocations = Message<"shapes.v1.Allocations"> & {
   /**
-   * @generated from field: string total = 1;
+   * @generated from field: repeated uint64 bytes = 1;
    */
-  total: string;
+  bytes: bigint[];
+
+  /**
+   * 0 parameters, 1 buffers, 2 inputs, 3 activations, 4 gradients, 5 optimizer, 6 temporaries
+   *
+   * @generated from field: repeated uint32 term = 2;
+   */
+  term: number[];
+
+  /**
+   * MemoryOps, plus one, delta; 0: it was there before the iteration
+   *
+   * @generated from field: repeated sint64 born = 3;
+   */
+  born: bigint[];
+
+  /**
+   * after how many ops, counted from the one that made it or from the first, it is gone
+   *
+   * @generated from field: repeated uint32 life = 4;
+   */
+  life: number[];
+
+  /**
+   * modules, plus one, delta; of what belongs to a parameter or buffer its module, else none
+   *
+   * @generated from field: repeated sint64 owner = 5;
+   */
+  owner: bigint[];
+
+  /**
+   * strings, delta; of a parameter, buffer or input, of a gradient's parameter, of optimizer state
+   *
+   * @generated from field: repeated sint64 name = 6;
+   */
+  name: bigint[];
+
+  /**
+   * the MemoryOps that autograd keeps it for, plus one, delta
+   *
+   * @generated from field: repeated sint64 kept_by = 7;
+   */
+  keptBy: bigint[];
+
+  /**
+   * shapes
+   *
+   * @generated from field: repeated uint32 shape = 8;
+   */
+  shape: number[];
+
+  /**
+   * strings
+   *
+   * @generated from field: repeated uint32 dtype = 9;
+   */
+  dtype: number[];
+
+  /**
+   * WhatIf.scales
+   *
+   * @generated from field: repeated uint32 scale = 10;
+   */
+  scale: number[];
+};
+
+/**
+ * Describes the message shapes.v1.Allocations.
+ * Use `create(AllocationsSchema)` to create a new message.
+ */
+export const AllocationsSchema: GenMessage<Allocations> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 16);
+
+/**
+ * How memory changes with the sizes of the inputs and with other ways to train; combined, the sizes apply to each of those ways.
+ *
+ * @generated from message shapes.v1.WhatIf
+ */
+export type WhatIf = Message<"shapes.v1.WhatIf"> & {
+  /**
+   * @generated from field: repeated shapes.v1.Size sizes = 1;
+   */
+  sizes: Size[];
+
+  /**
+   * scales[0]: the same whatever the sizes
+   *
+   * @generated from field: repeated shapes.v1.Scale scales = 2;
+   */
+  scales: Scale[];
+
+  /**
+   * @generated from field: repeated shapes.v1.Variant variants = 3;
+   */
+  variants: Variant[];
+
+  /**
+   * the name of a size or variant that can't be told, and why
+   *
+   * @generated from field: repeated shapes.v1.Reason unknown = 4;
+   */
+  unknown: Reason[];
+};
+
+/**
+ * Describes the message shapes.v1.WhatIf.
+ * Use `create(WhatIfSchema)` to create a new message.
+ */
+export const WhatIfSchema: GenMessage<WhatIf> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 17);
+
+/**
+ * @generated from message shapes.v1.Size
+ */
+export type Size = Message<"shapes.v1.Size"> & {
+  /**
+   * "batch" | "sequence" | "side"
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: uint64 logged = 2;
+   */
+  logged: bigint;
+
+  /**
+   * the smallest that the answers hold for
+   *
+   * @generated from field: uint64 least = 3;
+   */
+  least: bigint;
+
+  /**
+   * they hold for least, least + step, …
+   *
+   * @generated from field: uint64 step = 4;
+   */
+  step: bigint;
+
+  /**
+   * "x[0]": the axes of the inputs that have it
+   *
+   * @generated from field: repeated string axes = 5;
+   */
+  axes: string[];
+};
+
+/**
+ * Describes the message shapes.v1.Size.
+ * Use `create(SizeSchema)` to create a new message.
+ */
+export const SizeSchema: GenMessage<Size> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 18);
+
+/**
+ * Bytes over logged bytes: the product over all sizes of a polynomial of each.
+ *
+ * @generated from message shapes.v1.Scale
+ */
+export type Scale = Message<"shapes.v1.Scale"> & {
+  /**
+   * of coefficients, for each size
+   *
+   * @generated from field: repeated uint32 count = 1;
+   */
+  count: number[];
+
+  /**
+   * those of 1, x, x² …
+   *
+   * @generated from field: repeated double coefficients = 2;
+   */
+  coefficients: number[];
+};
+
+/**
+ * Describes the message shapes.v1.Scale.
+ * Use `create(ScaleSchema)` to create a new message.
+ */
+export const ScaleSchema: GenMessage<Scale> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 19);
+
+/**
+ * @generated from message shapes.v1.Variant
+ */
+export type Variant = Message<"shapes.v1.Variant"> & {
+  /**
+   * "dtype" | "optimizer" | "checkpointing"
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: shapes.v1.Memory memory = 3;
+   */
+  memory?: Memory;
+};
+
+/**
+ * Describes the message shapes.v1.Variant.
+ * Use `create(VariantSchema)` to create a new message.
+ */
+export const VariantSchema: GenMessage<Variant> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 20);
+
+/**
+ * Why a figure is unknown, or estimated.
+ *
+ * @generated from message shapes.v1.Reason
+ */
+export type Reason = Message<"shapes.v1.Reason"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
 
   /**
    * @generated from field: string reason = 2;
@@ -1066,11 +1292,11 @@ export type Unknown = Message<"shapes.v1.Unknown"> & {
 };
 
 /**
- * Describes the message shapes.v1.Unknown.
- * Use `create(UnknownSchema)` to create a new message.
+ * Describes the message shapes.v1.Reason.
+ * Use `create(ReasonSchema)` to create a new message.
  */
-export const UnknownSchema: GenMessage<Unknown> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 16);
+export const ReasonSchema: GenMessage<Reason> = /*@__PURE__*/
+  messageDesc(file_shapes_v1_record, 21);
 
 /**
  * @generated from message shapes.v1.Finding
@@ -1205,7 +1431,7 @@ export type Finding = Message<"shapes.v1.Finding"> & {
  * Use `create(FindingSchema)` to create a new message.
  */
 export const FindingSchema: GenMessage<Finding> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 17);
+  messageDesc(file_shapes_v1_record, 22);
 
 /**
  * @generated from message shapes.v1.Number
@@ -1227,7 +1453,7 @@ export type Number = Message<"shapes.v1.Number"> & {
  * Use `create(NumberSchema)` to create a new message.
  */
 export const NumberSchema: GenMessage<Number> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 18);
+  messageDesc(file_shapes_v1_record, 23);
 
 /**
  * @generated from message shapes.v1.Place
@@ -1276,7 +1502,7 @@ export type Place = Message<"shapes.v1.Place"> & {
  * Use `create(PlaceSchema)` to create a new message.
  */
 export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 19);
+  messageDesc(file_shapes_v1_record, 24);
 
 /**
  * @generated from message shapes.v1.Origin
@@ -1332,7 +1558,7 @@ export type Origin = Message<"shapes.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 20);
+  messageDesc(file_shapes_v1_record, 25);
 
 /**
  * @generated from message shapes.v1.Mark
@@ -1356,7 +1582,7 @@ export type Mark = Message<"shapes.v1.Mark"> & {
  * Use `create(MarkSchema)` to create a new message.
  */
 export const MarkSchema: GenMessage<Mark> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 21);
+  messageDesc(file_shapes_v1_record, 26);
 
 /**
  * @generated from message shapes.v1.Fix
@@ -1390,5 +1616,5 @@ export type Fix = Message<"shapes.v1.Fix"> & {
  * Use `create(FixSchema)` to create a new message.
  */
 export const FixSchema: GenMessage<Fix> = /*@__PURE__*/
-  messageDesc(file_shapes_v1_record, 22);
+  messageDesc(file_shapes_v1_record, 27);
 
