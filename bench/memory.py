@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from models import MODELS, Subject, conditions, subjects
-from torch.profiler import ProfilerActivity, profile
+from allocator import Allocated, allocated
+from models import LLAMA_7B, LLAMA_70B, MODELS, Subject, conditions, subjects
+from own_process import peak_mb, row_of_own_process
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -27,6 +29,7 @@ _OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "Adam with AMP": lambda parameters: torch.optim.Adam(parameters, lr=1e-4),
 }
 _AMP = "Adam with AMP"
+_GAP_WORTH_A_NAME = 0.1  # percent
 MODES = ("eval", *_OPTIMIZERS)
 
 
@@ -65,13 +68,29 @@ class Peaks:
 
     told: int | None
     live: int
-    allocated: int
+    allocator: Allocated
     unknown: str = ""
 
     @property
     def error(self) -> float | None:
         """Of what is told against the live storages, in percent."""
         return None if self.told is None else 100 * (self.told - self.live) / self.live
+
+    @property
+    def gap(self) -> float:
+        """Of the live storages against the allocator, in percent."""
+        return 100 * (self.live - self.allocator.peak) / self.allocator.peak
+
+    @property
+    def unexplained(self) -> float:
+        """What of that gap no op's scratch memory makes up, in percent."""
+        return 100 * (self.live + sum(self.allocator.hidden.values()) - self.allocator.peak) / self.allocator.peak
+
+    @property
+    def names(self) -> str:
+        """The ops whose scratch memory it is, the largest first."""
+        shown = [f"{name} {size / 1e6:.2f} MB" for name, size in list(self.allocator.hidden.items())[:2]]
+        return ", ".join(shown) if self.gap < -_GAP_WORTH_A_NAME else ""
 
 
 def loss_of(output: Any) -> torch.Tensor:
@@ -123,7 +142,7 @@ def live_peak(subject: Subject, mode: str) -> int:
         return live.peak
 
 
-def allocated_peak(subject: Subject, mode: str) -> int:
+def allocator_of(subject: Subject, mode: str) -> Allocated:
     """The same of what the CPU allocator tells the profiler, upon what was there before."""
     with _fresh(subject, mode) as (model, optimizer):
         if optimizer is not None:
@@ -132,17 +151,8 @@ def allocated_peak(subject: Subject, mode: str) -> int:
         state = [] if optimizer is None else tree_leaves(list(optimizer.state.values()))
         held = [*model.parameters(), *model.buffers(), *tree_leaves((subject.args, subject.kwargs)), *state]
         storages = {t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in held if isinstance(t, torch.Tensor)}
-        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-            given = step(model, subject, mode, optimizer)
-        del given
-        events = sorted(
-            (e.start_ns(), place, e.nbytes()) for place, e in enumerate(profiler.profiler.kineto_results.events()) if e.name() == "[memory]"
-        )
-        now = peak = 0
-        for _, _, size in events:
-            now += size
-            peak = max(peak, now)
-        return sum(storages.values()) + peak
+        found = allocated(lambda: step(model, subject, mode, optimizer))
+        return Allocated(sum(storages.values()) + found.peak, found.hidden)
 
 
 def told_peak(subject: Subject, mode: str) -> tuple[int | None, str]:
@@ -160,26 +170,85 @@ def measured(subject: Subject, mode: str) -> Peaks:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         told, why = told_peak(subject, mode)
-        return Peaks(told, live_peak(subject, mode), allocated_peak(subject, mode), why)
+        return Peaks(told, live_peak(subject, mode), allocator_of(subject, mode), why)
+
+
+LARGE = {"llama-7b": LLAMA_7B, "llama-70b": LLAMA_70B}
+_TOKENS = 2048
+
+
+def large(name: str) -> dict[str, Any]:
+    """One capture of a training step in this process, which has done nothing else, and the same step on fakes alone."""
+    from transformers import LlamaConfig, LlamaForCausalLM  # noqa: PLC0415  what it takes is no part of what is measured
+
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device("meta"):
+        model = LlamaForCausalLM(LlamaConfig(**LARGE[name], use_cache=False))
+        ids = torch.zeros(1, _TOKENS, dtype=torch.long)
+    given = {"input_ids": ids, "labels": ids}
+    optimizer = torch.optim.AdamW(model.parameters())
+    built, start = peak_mb(), time.process_time()
+    captured = shapes.capture(model, (), given, backward=True, loss_fn=lambda output: output.loss, optimizer=optimizer)
+    seconds, taken = time.process_time() - start, peak_mb() - built
+    memory = captured.memory
+    assert memory is not None and memory.peak is not None, captured.unchecked
+    terms = {term: round(size / 1e9, 2) for term, size in memory.peak.terms.items() if size}
+    row = {"params": captured.totals.params, "aten_ops": memory.ops, "peak_gb": round(memory.peak.bytes / 1e9, 2), "terms_gb": terms}
+    row |= {"seconds": round(seconds, 2), "mb": round(taken, 1), "record_kb": round(len(captured.stored[0]) / 1024, 1)}
+    del captured, memory, model, optimizer
+    return row | {"seconds_of_fakes_alone": round(fakes_alone(name), 2)}
+
+
+def fakes_alone(name: str) -> float:
+    """CPU seconds of forward, backward and two steps on fake tensors, with nobody who listens: what torch itself takes."""
+    from transformers import LlamaConfig, LlamaForCausalLM  # noqa: PLC0415  the same
+
+    with FakeTensorMode():
+        model = LlamaForCausalLM(LlamaConfig(**LARGE[name], use_cache=False))
+        ids = torch.zeros(1, _TOKENS, dtype=torch.long)
+        optimizer = torch.optim.AdamW(model.parameters())
+        start = time.process_time()
+        model(input_ids=ids, labels=ids).loss.backward()
+        optimizer.step()
+        optimizer.step()
+        return time.process_time() - start
+
+
+def print_large() -> None:
+    """A row a configuration, each in a process of its own, and all of them as JSON in the last line."""
+    rows = {}
+    for name in LARGE:
+        row = rows[name] = row_of_own_process(__file__, name)
+        print(f"{name:10} " + "  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    print(json.dumps({"bench": "memory --large", "conditions": conditions(), "rows": rows}))
 
 
 def main() -> None:
     """Prints a row a configuration, and all of it as JSON in the last line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", choices=[[], *MODELS], help="only these")
+    parser.add_argument("--large", action="store_true", help="training steps of models of 7 and 70 billion parameters instead")
+    parser.add_argument("--row", choices=LARGE, help="measure this large one here")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.row:
+        print(json.dumps(large(options.row)))
+        return
+    if options.large:
+        print_large()
+        return
     rows = []
-    print(f"{'':22} {'':18} {'told':>14} {'live':>14} {'error %':>9} {'allocator %':>12}", flush=True)
+    print(f"{'':22} {'':18} {'told':>14} {'live':>14} {'error %':>9} {'allocator %':>12} {'unexplained':>12}", flush=True)
     for subject in subjects(options.models or list(MODELS)):
         for mode in MODES:
             start = time.process_time()
             peaks = measured(subject, mode)
             error = "unknown" if peaks.error is None else f"{peaks.error:.3f}"
-            gap = 100 * (peaks.live - peaks.allocated) / peaks.allocated
             told = "-" if peaks.told is None else str(peaks.told)
-            print(f"{subject.name:22} {mode:18} {told:>14} {peaks.live:14} {error:>9} {gap:12.3f}  {peaks.unknown}", flush=True)
-            rows.append({"model": subject.name, "mode": mode, "error": peaks.error, "gap": gap, "seconds": time.process_time() - start})
+            cells = f"{told:>14} {peaks.live:14} {error:>9} {peaks.gap:12.3f} {peaks.unexplained:12.3f}"
+            print(f"{subject.name:22} {mode:18} {cells}  {peaks.names}{peaks.unknown}", flush=True)
+            row = {"model": subject.name, "mode": mode, "error": peaks.error, "gap": peaks.gap, "unexplained": peaks.unexplained}
+            rows.append({**row, "hidden": peaks.allocator.hidden, "seconds": time.process_time() - start})
     errors = sorted(abs(row["error"]) for row in rows if row["error"] is not None)
     figures = {"configurations": len(rows), "unknown": len(rows) - len(errors), "median": statistics.median(errors), "worst": errors[-1]}
     share = f"median {figures['median']:.3f} %, worst {figures['worst']:.3f} %"

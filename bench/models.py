@@ -149,6 +149,7 @@ LLAMA_88M = {"hidden_size": 768, "intermediate_size": 2048, "num_hidden_layers":
     "num_key_value_heads": 4,
     "vocab_size": 8000,
 }
+LLAMA_7B = {"hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000}
 LLAMA_70B = {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64} | {
     "num_key_value_heads": 8,
     "vocab_size": 32000,

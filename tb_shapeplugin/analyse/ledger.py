@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from tb_shapeplugin.analyse.flops import backward_flops_by_call, flops_of_ops, with_flops
 from tb_shapeplugin.analyse.memory import CallIndex, memory_of, saved_by_call, with_memory
 from tb_shapeplugin.analyse.tree import Holding, marked_subtrees, subtree_sums
 from tb_shapeplugin.analyse.what_if import what_if_of
@@ -52,6 +53,7 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
     for shape in (shape for case in trace.cases for shape in case.shapes.values()):
         tables.shape(shape)
     index = CallIndex(trace.modules, trace.calls)
+    flops = flops_of_ops(trace)
     memory, what_if = _memory(trace, index, tables)
     return Record(
         name=trace.name,
@@ -63,12 +65,12 @@ def record_of(trace: Trace, findings: tuple[Finding, ...] = ()) -> Record:
         modules=modules,
         calls=_call_columns(trace, index),
         tensors=_tensor_columns(trace.tensors, tables),
-        ops=_op_columns(trace.ops, tables),
+        ops=_op_columns(trace.ops, flops, tables),
         sources=_source_columns(trace.sources, tables),
         values=_value_columns(trace.values, tables),
         inputs=trace.inputs,
         outputs=trace.outputs,
-        totals=_totals(trace, figures),
+        totals=_totals(trace, figures, flops),
         findings=findings,
         branches=trace.branches,
         cases=trace.cases,
@@ -185,7 +187,7 @@ def _figures(trace: Trace) -> _Figures:
     )
 
 
-def _totals(trace: Trace, figures: _Figures) -> Totals:
+def _totals(trace: Trace, figures: _Figures, flops: Ints) -> Totals:
     def whole(figure: Sequence[int]) -> int | None:
         return None if figure[-1] == _UNKNOWN else figure[-1]
 
@@ -201,6 +203,7 @@ def _totals(trace: Trace, figures: _Figures) -> Totals:
         packed_params=sum(module.packed[0] for module in trace.modules),
         packed_bytes=sum(module.packed[1] for module in trace.modules),
     )
+    totals = with_flops(totals, trace, flops)
     return totals if trace.memory is None else with_memory(totals, trace.memory)
 
 
@@ -245,7 +248,7 @@ def _call_columns(trace: Trace, index: CallIndex) -> CallColumns:
         outputs=Ragged.of(call.outputs for call in calls),
         outcome=ints(OUTCOMES.index(call.outcome) for call in calls),
         saved_bytes=saved_by_call(trace.memory, index, parents) if trace.memory is not None and trace.memory.iterations else unknown,
-        backward_flops=unknown,
+        backward_flops=backward_flops_by_call(trace.memory, index, parents),
     )
 
 
@@ -268,7 +271,7 @@ def _counted_up(identities: Iterable[int]) -> Ints:
     return ints(met.setdefault(identity, len(met)) for identity in identities)
 
 
-def _op_columns(ops: Sequence[OpFact], tables: _Tables) -> OpColumns:
+def _op_columns(ops: Sequence[OpFact], flops: Ints, tables: _Tables) -> OpColumns:
     return OpColumns(
         name=ints(tables.string(op.name) for op in ops),
         call=ints(op.call for op in ops),
@@ -278,7 +281,7 @@ def _op_columns(ops: Sequence[OpFact], tables: _Tables) -> OpColumns:
         arguments=ints(tables.arguments(op.arguments) for op in ops),
         children=ints(tables.children(op.children) for op in ops),
         flags=ints(OP_FAILED * op.failed | OP_ASSUMED * op.assumed for op in ops),
-        flops=ints(_UNKNOWN for _ in ops),
+        flops=flops,
     )
 
 

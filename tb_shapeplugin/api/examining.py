@@ -12,6 +12,7 @@ from tb_shapeplugin.api.repairing import repaired
 from tb_shapeplugin.record.finding import Finding
 from tb_shapeplugin.record.record import Record
 from tb_shapeplugin.record.trace import Trace, nothing_known
+from tb_shapeplugin.tracing.collection import paused_collection
 from tb_shapeplugin.tracing.execution import Examination, Options, examine
 from tb_shapeplugin.tracing.modules import known_path
 from tb_shapeplugin.tracing.passes.branches import Watch
@@ -52,7 +53,8 @@ def examined(model: Callable[..., Any], inputs: Mapping[str, Given], question: Q
         branches = faults.guarded("branches that never ran", lambda: watch.branches(trace.modules), None)
         trace = replace(trace, branches=branches, unchecked=(*trace.unchecked, *watch.unchecked()))
     trace = replace(trace, unchecked=(*trace.unchecked, *faults.texts()))
-    record = faults.guarded("the record", lambda: record_of(trace, found), None)
+    with paused_collection():
+        record = faults.guarded("the record", lambda: record_of(trace, found), None)
     return record_of(nothing_known(question.name, faults.texts())) if record is None else record
 
 

@@ -50,6 +50,7 @@ class ChildFact:
 
     name: str
     outputs: tuple[tuple[Shape, str], ...]  # shape and dtype
+    flops: int = 0  # -1 unknown
 
 
 @dataclass(frozen=True, slots=True)

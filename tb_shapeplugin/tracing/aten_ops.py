@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from tb_shapeplugin.ops.aten_flops import counts_nothing, formula_of
+from tb_shapeplugin.ops.flops import Formula
 from tb_shapeplugin.tracing.compat import asks_device, counts_entries, gives_quantised, has_foreign_fake, writes_statistics
 from tb_shapeplugin.tracing.compat_ranks import is_collective
 
@@ -27,6 +29,8 @@ class AtenOp:
     counts_entries: bool  # of a sparse tensor
     collective: bool  # sends to other ranks, or waits for them
     foreign_fake: bool  # its shape-level kernel comes from somebody else than torch
+    flops: Formula | None  # their formula
+    counts_nothing: bool  # has it no FLOPs, where it has no formula?
 
 
 _known: dict[int, tuple[Any, AtenOp]] = {}  # by id, as ops are slow to hash; the op too, so that its id isn't used again
@@ -55,6 +59,8 @@ def aten_op(func: Any) -> AtenOp:
                 counts_entries=counts_entries(func),
                 collective=is_collective(func),
                 foreign_fake=has_foreign_fake(func),
+                flops=formula_of(name),
+                counts_nothing=counts_nothing(name),
             ),
         )
     return known[1]

@@ -71,7 +71,7 @@ class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
             if op.writes:
                 running.written.update(map(id, written_operands(func, args, kwargs)))
             if not op.noise or running.name.endswith("detach"):
-                running.children.append(child_of(func, result))
+                running.children.append(child_of(func, args, result))
         elif op.reads:  # fakes have a tolist of their own, which no function mode hears of
             self._recorder.note_read(func, args, kwargs, result, -1, frame)
         elif not op.noise and is_users_file(frame.f_code.co_filename):

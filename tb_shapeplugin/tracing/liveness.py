@@ -15,6 +15,7 @@ from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.aten_ops import AtenOp, aten_op
 from tb_shapeplugin.tracing.compat import FakeTensor, TorchDispatchMode, device_of, no_function_modes, storage_key, storage_of
 from tb_shapeplugin.tracing.compat_autograd import nodes_made
+from tb_shapeplugin.tracing.counting import flops_of
 from tb_shapeplugin.tracing.held_tensors import Held
 from tb_shapeplugin.tracing.tensors import dtype_name, shape_of
 
@@ -76,14 +77,15 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
         result = func(*args, **(kwargs or {}))
         if op is not None and self.fault is None:
             try:
-                self._note(op, result)
+                self._note(op, args, result)
             except Exception as fault:
                 self.fault = fault
         return result
 
-    def _note(self, op: AtenOp, result: Any) -> None:
+    def _note(self, op: AtenOp, args: tuple[Any, ...], result: Any) -> None:
         if not op.noise:
-            self._ops.append(MemoryOp(op.name, self._where(self.going_back)))
+            flops = flops_of(op, args, result) if self.going_back else 0
+            self._ops.append(MemoryOp(op.name, self._where(self.going_back), flops))
         for tensor in (result,) if type(result) is FakeTensor else tensors_in(result):
             self._meet(tensor, "temporaries", len(self._ops) - 1)
 

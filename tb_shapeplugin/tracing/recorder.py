@@ -238,7 +238,7 @@ class Recorder(TorchFunctionMode):
         own = {id(tensor) for tensor in made}
         native.inputs += [self.tensors.id_of(t) for t in tensors_in((args, kwargs)) if id(t) not in own]
         native.made += [weakref.ref(t) for t in tensors_in(result) if id(t) not in own]
-        native.children.append(child_of(func, result))
+        native.children.append(child_of(func, args, result))
 
     def settle(self) -> None:
         """Writes down what C++ ran on its own, before anything else is."""

@@ -10,11 +10,12 @@ from torch.overrides import TorchFunctionMode
 from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.tracing.alteration import Alteration, ShapeAndDtype, altered_fake
 from tb_shapeplugin.tracing.arguments import tensors_in
-from tb_shapeplugin.tracing.compat import FakeTensorMode, TorchDispatchMode, fake_of, is_value_read, no_function_modes
+from tb_shapeplugin.tracing.compat import FakeTensor, FakeTensorMode, TorchDispatchMode, fake_of, is_value_read, no_function_modes
 from tb_shapeplugin.tracing.read_value import ReadValue
 from tb_shapeplugin.tracing.substitution import substituted
 from tb_shapeplugin.tracing.values import strays_lifted
 
+_PLAIN = (FakeTensor, int, float, bool, type(None), torch.dtype, torch.device)
 _NUMBER = torch.ops.aten._local_scalar_dense.default
 _CONSTANT = torch.ops.aten.lift_fresh.default  # a number of the code becomes a tensor: fakes remember what it holds
 
@@ -51,7 +52,7 @@ class ReplayedValues(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         given: tuple[tuple[Any, ...], dict[str, Any]] = (args, kwargs or {})
-        if func is not _CONSTANT:
+        if func is not _CONSTANT and not _all_plain(args, kwargs):
             lost = "fakes of the tensors that forward finds outside"
             given = self._faults.guarded(lost, lambda: strays_lifted(given, self._lifted), given)
         try:
@@ -82,6 +83,11 @@ class ReplayedValues(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
 
     def _altered(self, tensor: torch.Tensor) -> ShapeAndDtype | None:
         return None if self._alteration is None else self._alteration.of_stray(tensor)
+
+
+def _all_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
+    """Are there only fakes and single values? Most ops have nothing else, and a walk through nests takes longer than this question."""
+    return not kwargs and all(type(arg) in _PLAIN for arg in args)
 
 
 class _LiftedBefore(TorchFunctionMode):

@@ -291,6 +291,7 @@ export const TEXTS = {
   whatIfLabel: 'What if',
   loggedWas: (value: number) => `logged ${countText(value)}`,
   ways: 'Trained as',
+  way: (kind: string, name: string) => (kind === 'checkpointing' ? `checkpointing ${name}` : name),
   asLogged: 'as logged',
   largestThatFits: (size: string, value: number) => `${countText(value)} is the largest ${size} that fits`,
   everyThatFits: (size: string) => `every ${size} worth asking for fits`,

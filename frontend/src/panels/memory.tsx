@@ -16,7 +16,7 @@ import { Treemap } from './memory/treemap';
 import { memory } from './memory/view';
 
 const FIRST_WIDTH_PX = 1440;
-const USUAL = { treemap: 552, table: 290 };
+const USUAL = { treemapShare: 0.39, table: 290 };
 
 export function MemoryPanel(): VNode | null {
   const root = useRef<HTMLDivElement>(null);
@@ -31,17 +31,17 @@ export function MemoryPanel(): VNode | null {
       ) : (
         <>
           <Strip />
-          {fits === 'wide' ? <Wide /> : fits === 'column' ? <Column /> : <One />}
+          {fits === 'wide' ? <Wide width={width} /> : fits === 'column' ? <Column /> : <One />}
         </>
       )}
     </div>
   );
 }
 
-function Wide(): VNode {
+function Wide({ width }: { readonly width: number }): VNode {
   const [treemap, setTreemap] = useRemembered('treemap');
   const [table, setTable] = useRemembered('memory-table');
-  const right = { size: treemap ?? USUAL.treemap, least: 240, most: 900, resize: setTreemap };
+  const right = { size: treemap ?? Math.round(width * USUAL.treemapShare), least: 240, most: 900, resize: setTreemap };
   const below = { size: table ?? USUAL.table, least: 72, most: 700, resize: setTable };
   return (
     <>

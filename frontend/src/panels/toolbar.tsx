@@ -19,7 +19,7 @@ export function ToolbarPanel(): VNode {
   return (
     <header class="toolbar">
       <h1 class="for-readers">{TEXTS.shapes}</h1>
-      {app.record.value && (
+      {app.record.value && app.screen.value === 'graph' && (
         <button
           type="button"
           class="icon-button drawer-only"

@@ -121,9 +121,13 @@ function AreaNames(props: Props): VNode {
         const above = tops.value[PARTS.length - 1 - at] ?? none;
         const below = at === 0 ? none : (tops.value[PARTS.length - at] ?? none);
         const amount = lines.value.parts[at]?.[lines.value.peak.op] ?? 0;
-        const text = amount ? TEXTS.partAtPeak(TEXTS.parts[part], fine(amount)) : TEXTS.parts[part];
-        const half = Math.ceil(((text.length * CHAR_PX) / 2 + 6) * perPx);
-        const place = roomiest(above, below, half, least, perPoint * (lines.value.peak.op + 0.5));
+        const [name, stands] = [TEXTS.parts[part], perPoint * (lines.value.peak.op + 0.5)];
+        // The name alone where there is no room for its bytes at the peak too.
+        const texts = amount ? [TEXTS.partAtPeak(name, fine(amount)), name] : [name];
+        const halves = texts.map((each) => Math.ceil(((each.length * CHAR_PX) / 2 + 6) * perPx));
+        const found = texts.map((_, i) => placeFor(above, below, halves[i] ?? 0, least, stands));
+        const chosen = found.findIndex((each) => each !== null);
+        const [place, text] = [found[chosen], texts[chosen]];
         if (!place) return null;
         const middle =
           (place.low + Math.min(place.high, showsLimit.value && place.low < limit.value ? limit.value : Infinity)) / 2;
@@ -135,6 +139,30 @@ function AreaNames(props: Props): VNode {
       })}
     </>
   );
+}
+
+type Room = ReturnType<typeof roomiest>;
+
+/** Where a name stands: above or below the line of what is asked for, never across it. */
+function placeFor(above: Float64Array, below: Float64Array, half: number, least: number, avoid: number): Room {
+  const line = askedValues.value;
+  if (!line) return roomiest(above, below, half, least, avoid);
+  const upper = roomiest(
+    above,
+    below.map((low, i) => Math.max(low, line[i] ?? 0)),
+    half,
+    least,
+    avoid,
+  );
+  const lower = roomiest(
+    above.map((high, i) => Math.min(high, line[i] ?? Infinity)),
+    below,
+    half,
+    least,
+    avoid,
+  );
+  const room = (of: Room): number => (of ? of.high - of.low : 0);
+  return room(upper) > room(lower) ? upper : lower;
 }
 
 /** What is asked for, by name, above the mountain where there is room, with a line that leads to its own. */

@@ -105,7 +105,7 @@ function Head({ cell }: { readonly cell: Cell }): VNode {
   );
 }
 
-const isHidden = (cell: Cell): boolean => cell.box.w < 56 || cell.box.h < 16;
+const isHidden = (cell: Cell): boolean => cell.box.w < 46 || cell.box.h < 16;
 
 function CellButton({
   cell,
@@ -128,12 +128,13 @@ function CellButton({
     selected.value.node >= 0 &&
     block.node >= 0 &&
     isWithin(tree.value, block.node, selected.value.node);
-  const isLow = box.h < 40;
+  // Even its padding would make a small cell larger than it is.
+  const form = isHidden(cell) ? 'bare' : box.h < 40 ? 'low' : '';
   const lines = Math.min(3, Math.floor((box.h - LINES_FROM_PX) / LINE_PX));
   return (
     <button
       type="button"
-      class={`treemap-cell${isSelected ? ' selected' : ''}${isLow ? ' low' : ''}`}
+      class={['treemap-cell', isSelected ? 'selected' : '', form].join(' ')}
       data-key={block.key}
       style={{ ...place(box), background: `var(--c${hue}-mid)`, borderTopColor: `var(--c${hue})` }}
       tabIndex={reachable ? 0 : -1}
@@ -142,7 +143,7 @@ function CellButton({
       data-tip={told}
       onClick={take}
     >
-      {!isHidden(cell) && (
+      {form !== 'bare' && (
         <span aria-hidden="true">
           <b class="cut-off">{title}</b> <span class="cut-off">{bytes(block.bytes)}</span>
           {lines > 0 && ' '}

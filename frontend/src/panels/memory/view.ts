@@ -65,6 +65,9 @@ export const variant = computed<Variant | null>(
   () => whatIf.value?.variants.find((each) => variantKey(each) === app.memoryVariant.value) ?? null,
 );
 
+/** What it goes by: dtypes and optimizers have names of their own. */
+export const variantText = ({ kind, name }: Variant): string => TEXTS.way(kind, name);
+
 export const variantKey = ({ kind, name }: Variant): string => `${kind} ${name}`;
 
 /** The sizes that are asked for. */
@@ -95,7 +98,7 @@ export const asked = computed<Asked | null>(() => {
 
 function askedName(asks: WhatIf, others: readonly Size[]): string {
   const words = others.map((size) => `${size.name} ${sizes.value[asks.sizes.indexOf(size)] ?? size.logged}`);
-  return [...words, ...(variant.value ? [variant.value.name] : [])].join(', ');
+  return [...words, ...(variant.value ? [variantText(variant.value)] : [])].join(', ');
 }
 
 /** `batch 256, sequence 128`, as it was logged. */

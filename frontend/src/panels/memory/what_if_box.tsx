@@ -5,12 +5,12 @@ import type { VNode } from 'preact';
 import { countText } from '../../base/format';
 import { TEXTS } from '../../base/texts';
 import type { Size, WhatIf } from '../../model/record';
-import { allowedSize, largestThatFits, sliderEnd } from '../../model/what_if';
+import { allowedSize, largestThatFits, loggedSizes, sliderEnd } from '../../model/what_if';
 import { askSizes, askVariant } from '../../state/actions';
 import { Icon } from '../../widgets/icon';
 import { Menu } from '../../widgets/menu';
 import { Slider, type SliderMark } from '../../widgets/slider';
-import { asked, fine, limit, lines, memory, sizes, variant, variantKey, whatIf } from './view';
+import { asked, fine, limit, lines, memory, sizes, variant, variantKey, variantText, whatIf } from './view';
 
 export function WhatIfBox(): VNode {
   const asks = whatIf.value;
@@ -46,13 +46,13 @@ function Ways({ asks }: { readonly asks: WhatIf }): VNode {
       <span class="what-if-lead">{TEXTS.ways}</span>
       <Menu
         label={TEXTS.ways}
-        face={<b>{chosen?.name ?? TEXTS.asLogged}</b>}
+        face={<b>{chosen ? variantText(chosen) : TEXTS.asLogged}</b>}
         choices={[
           { key: '', group: '', content: <b>{TEXTS.asLogged}</b> },
           ...asks.variants.map((each) => ({
             key: variantKey(each),
             group: each.kind,
-            content: <span>{each.name}</span>,
+            content: <span>{variantText(each)}</span>,
           })),
         ]}
         chosen={chosen ? variantKey(chosen) : ''}
@@ -71,11 +71,10 @@ function SizeSlider({ asks, size, index }: { readonly asks: WhatIf; readonly siz
     return of ? largestThatFits(asks, of, given, index, limit.value) : null;
   });
   const now = sizes.value[index] ?? size.logged;
-  // The end must not follow the thumb: it depends on the logged size alone, and on the first answer.
+  // The end must not follow a thumb: it depends on the way to train and the device alone.
   const end = useComputed(() => {
-    const of = memory.value;
-    const logged = asks.sizes.map(({ logged: value }) => value);
-    return sliderEnd(size, of ? largestThatFits(asks, of, logged, index, limit.value) : null);
+    const of = variant.value?.memory ?? memory.value;
+    return sliderEnd(size, of ? largestThatFits(asks, of, loggedSizes(asks), index, limit.value) : null);
   });
   const most = Math.max(end.value, now);
   const set = (value: number): void => {
