@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import prod
 
 from tb_shapeplugin.record.finding import Finding, Fix, Origin
 from tb_shapeplugin.record.trace import CallFact, ChildFact, Endpoint, ModuleFact, OpFact, Outcome, SourceFact, TensorFact, Trace
@@ -119,7 +120,12 @@ class TraceBuilder:
         """Ids of what one call of a module gives that runs one op on its inputs and its own parameters."""
         with self.call(module, inputs, outcome) as outputs:
             operands = [*inputs, *self.modules[module].parameters]
-            outputs += self.op(name, operands, *shapes, line=line, failed=outcome == "failed", assumed=outcome == "assumed")
+            parts: tuple[ChildFact, ...] = ()
+            if name.endswith(("linear", "conv2d")) and outcome != "failed" and self.modules[module].parameters:
+                weight = self.tensors[self.modules[module].parameters[0]].shape
+                parts = (ChildFact("aten.convolution.default", ((shapes[0], "float32"),), 2 * prod(shapes[0]) * prod(weight[1:])),)
+            states = {"failed": outcome == "failed", "assumed": outcome == "assumed"}
+            outputs += self.op(name, operands, *shapes, line=line, children=parts, **states)
         return outputs
 
     def trace(self, outputs: Sequence[int] = (), *, name: str = "Net", error: str = "", unchecked: tuple[str, ...] = ()) -> Trace:

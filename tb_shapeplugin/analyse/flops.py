@@ -30,7 +30,7 @@ def flops_of_ops(trace: Trace) -> Ints:
 def _flops_of(op: OpFact, trace: Trace) -> int:
     if op.failed:
         return _UNKNOWN
-    known = function_flops(op.name, [trace.tensors[tensor].shape for tensor in op.inputs], dict(op.arguments))
+    known = function_flops(op.name, [trace.tensors[tensor].shape for tensor in op.inputs])
     if known is not None:
         return known
     if any(child.flops < 0 for child in op.children):

@@ -1,10 +1,12 @@
 """Capture: what a run of a model gave, for reading, saving and printing. Needs no torch."""
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TextIO
 
+from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.record.cases import CaseView
 from tb_shapeplugin.record.finding import Finding
 from tb_shapeplugin.record.memory_view import MemoryView
@@ -13,6 +15,7 @@ from tb_shapeplugin.record.trace import Branch, Endpoint
 from tb_shapeplugin.record.views import ModuleRows, OpRows, TensorRows, ValueRows
 from tb_shapeplugin.record.what_if_view import WhatIfView
 from tb_shapeplugin.report.console import console
+from tb_shapeplugin.report.exports import csv_text, json_text, markdown_text
 from tb_shapeplugin.wire.encode import encode
 from tb_shapeplugin.wire.header import Header, header_of
 
@@ -123,8 +126,45 @@ class Capture:
         """Writes the record into a file that ``load`` reads; OSError when it can't be written."""
         Path(path).write_bytes(self.stored[0])
 
+    def to_csv(self, path: str | Path | TextIO, table: str = "modules") -> None:
+        """Writes one table as CSV; what nobody knows is an empty cell.
+
+        Args:
+            path: the file, or one that is open for text.
+            table: "modules", "ops", "tensors", "memory" (what is alive at each aten op) or "allocations" (at the peak).
+
+        Raises:
+            ShapesError: there is no such table, or the file can't be written.
+        """
+        text = csv_text(self._record, table)
+        if not isinstance(path, (str, Path)):
+            path.write(text)
+            return
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ShapesError(
+                f"{str(path)!r} can't be written: {error.strerror or error}. Choose a file in a directory that can."
+            ) from error
+
+    def to_json(self) -> str:
+        """Totals, modules, ops, findings, memory and what if as one JSON object; what nobody knows is null."""
+        return json_text(self._record)
+
+    def to_markdown(self) -> str:
+        """The table of layers, the totals and the findings, as issues and pull requests show them."""
+        return markdown_text(self._record)
+
+    def table(self, *, depth: int | None = None, columns: Sequence[str] | None = None) -> str:
+        """The table of layers, the totals and the findings, as ``summary`` prints them.
+
+        Raises:
+            ShapesError: a depth below 0, or a column that doesn't exist.
+        """
+        return console(self._record, depth=depth, columns=columns)
+
     def __str__(self) -> str:
-        return console(self._record)
+        return self.table()
 
     def __repr__(self) -> str:
         state = "completed" if self.completed else f"failed: {self.error}"

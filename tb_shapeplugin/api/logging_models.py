@@ -12,7 +12,8 @@ from tb_shapeplugin.api.guarding import Guard, guard
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.faults import Faults
 from tb_shapeplugin.record.trace import nothing_known
-from tb_shapeplugin.write.sink import EventSink, write_record
+from tb_shapeplugin.write.scalars import scalar_values
+from tb_shapeplugin.write.sink import EventSink, write_record, write_scalars
 from tb_shapeplugin.write.standalone import open_sink
 from tb_shapeplugin.write.writers import event_sink
 
@@ -25,6 +26,7 @@ def add_shapes(
     *,
     step: int = 0,
     all_ranks: bool = False,
+    scalars: bool = False,
     **capture_options: Any,
 ) -> Capture:
     """Captures the model once and writes the record into the writer's run; TensorBoard shows it in the tab Shapes.
@@ -40,6 +42,7 @@ def add_shapes(
         kwargs: as for ``capture``.
         step: the training step that the record is filed under.
         all_ranks: write from every process of a distributed job, not from rank 0 alone.
+        scalars: write the totals as scalars, too: ``shapes/<name>/params``, ``/flops``, ``/peak_bytes`` and others that are known.
         **capture_options: every option of ``capture``.
 
     Raises:
@@ -57,7 +60,7 @@ def add_shapes(
     captured = faults.guarded("the capture", lambda: _captured(model, args, kwargs, capture_options), None)
     if captured is None:
         captured = Capture(record_of(nothing_known(str(capture_options.get("name", "model")), faults.texts())))
-    faults.guarded("writing the record", lambda: _write(sink, captured, step, all_ranks), None)
+    faults.guarded("writing the record", lambda: _write(sink, captured, step, all_ranks, scalars), None)
     faults.tell()
     return captured
 
@@ -70,11 +73,13 @@ def _captured(model: Callable[..., Any], args: Any, kwargs: Mapping[str, Any] | 
     return earlier(model, args, kwargs, options, lambda: capture(model, args, kwargs, **options))
 
 
-def _write(sink: EventSink, captured: Capture, step: int, all_ranks: bool) -> None:
+def _write(sink: EventSink, captured: Capture, step: int, all_ranks: bool, scalars: bool) -> None:
     from tb_shapeplugin.tracing.ranks import rank  # noqa: PLC0415  the tab lives without torch
 
     if all_ranks or rank() == 0:
         write_record(sink, *captured.stored, step)
+        if scalars:
+            write_scalars(sink, scalar_values(captured.name, captured.totals), step)
 
 
 class ShapeWriter:
@@ -103,10 +108,11 @@ class ShapeWriter:
         *,
         step: int = 0,
         all_ranks: bool = False,
+        scalars: bool = False,
         **capture_options: Any,
     ) -> Capture:
         """As ``shapes.add_shapes`` with this writer."""
-        return add_shapes(self, model, args, kwargs, step=step, all_ranks=all_ranks, **capture_options)
+        return add_shapes(self, model, args, kwargs, step=step, all_ranks=all_ranks, scalars=scalars, **capture_options)
 
     def guard(self, model: Callable[..., Any], *, name: str = "model") -> Guard:
         """As ``shapes.guard`` with this writer."""

@@ -6,7 +6,6 @@ from typing import Any, TextIO
 
 from tb_shapeplugin.api.captures import Capture
 from tb_shapeplugin.api.capturing import capture, refuse_unknown_options
-from tb_shapeplugin.report.console import console
 
 
 def summary(
@@ -39,5 +38,5 @@ def summary(
     """
     refuse_unknown_options(capture_options)
     captured = capture(model, args, kwargs, **capture_options)
-    print(console(captured.record, depth=depth, columns=columns), file=file or sys.stdout)
+    print(captured.table(depth=depth, columns=columns), file=file or sys.stdout)
     return captured

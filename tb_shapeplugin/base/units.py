@@ -83,6 +83,25 @@ def count_text(count: int | None) -> str:
     return "unknown" if count is None else f"{count:,}"
 
 
+def short_count(count: int | None) -> str:
+    """A large count in three digits: K, M, G and so on stand for thousands, millions, milliards; None is ``unknown``.
+
+    Example:
+        >>> short_count(999), short_count(58_604_544), short_count(None)
+        ('999', '58.6 M', 'unknown')
+    """
+    if count is None:
+        return "unknown"
+    if count < 1000:
+        return str(count)
+    value, unit = float(count), ""
+    for unit in ("K", "M", "G", "T", "P", "E"):
+        value /= 1000
+        if value < 999.5:
+            break
+    return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}" if value >= 9.995 else f"{value:.2f} {unit}"
+
+
 def bytes_text(size: int | None) -> str:
     """Bytes in B, KiB, MiB or GiB with three digits; None is ``unknown``.
 

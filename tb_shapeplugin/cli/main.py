@@ -8,9 +8,9 @@ from typing import Final
 
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.names import VERSION
-from tb_shapeplugin.cli import check, show
+from tb_shapeplugin.cli import check, export, show
 
-_COMMANDS: Final = {"show": show, "check": check}
+_COMMANDS: Final = {"show": show, "check": check, "export": export}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -25,6 +25,8 @@ def add_target(parser: ArgumentParser) -> None:
         metavar="[NAME=]SIZES[:DTYPE]",
         help="an input as 8x3x224x224:float32, or name=8x16:int64 by keyword; once for each",
     )
+    parser.add_argument("--backward", action="store_true", help="what a training step takes, the backward too")
+    parser.add_argument("--what-if", action="store_true", help="what memory other sizes and other ways to train would take")
     parser.add_argument("--execution", choices=("auto", "fake", "real"), default="auto", help="default: auto")
 
 
@@ -32,14 +34,16 @@ def captures(options: Namespace) -> list[Capture]:
     """The captures of the target, at least one; ShapesError where there is none."""
     target: str = options.target
     if Path(target).exists():
-        if options.input:
-            raise ShapesError(f"{target} holds what was captured before, so --input {options.input[0]} has no use. Leave it out.")
+        given_too = [f"--input {given}" for given in options.input] + ["--backward"] * options.backward + ["--what-if"] * options.what_if
+        if given_too:
+            raise ShapesError(f"{target} holds what was captured before, so {given_too[0]} has no use. Leave it out.")
         return load(target) or _nothing(f"{target} holds no captures. Write some with add_shapes or Capture.save.")
     if not names_model(target):
         return _nothing(f"{target} is no path that exists, and no model. Name a model as package.module:factory.")
     given = model_argument(target, tuple(map(parse_input, options.input)))
     name = getattr(given.model, "__name__", type(given.model).__name__)
-    return [capture(given.model, given.args, given.kwargs, name=name, execution=options.execution)]
+    asked = {"execution": options.execution, "backward": options.backward, "what_if": options.what_if}
+    return [capture(given.model, given.args, given.kwargs, name=name, **asked)]
 
 
 def _nothing(message: str) -> list[Capture]:

@@ -19,6 +19,8 @@ def attention_flops(query: Shape, key: Shape, value: Shape, of_features: int, of
 
 
 @FORMULAS.register(*(f"aten._scaled_dot_product_{kernel}" for kernel in _KERNELS))
+@FORMULAS.register("aten.scaled_dot_product_attention", "aten._scaled_dot_product_attention_math")
+@FORMULAS.register("aten._scaled_dot_product_attention_math_for_mps")
 def attention(args: Arguments, _outputs: Sequence[Shape]) -> int:
     """Of query, key and value: two products.
 

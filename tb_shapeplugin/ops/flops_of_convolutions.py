@@ -39,9 +39,13 @@ def convolution_backward(args: Arguments, _outputs: Sequence[Shape]) -> int:
     return _once(args[1], args[2], args[0], transposed) * (bool(wanted[0]) + bool(wanted[1]))
 
 
-@FORMULAS.register("aten.cudnn_convolution", "aten.cudnn_convolution_relu", "aten.miopen_convolution", "aten.mkldnn_convolution")
-@FORMULAS.register("aten._conv_depthwise2d", "aten.conv_depthwise3d", "aten._slow_conv2d_forward", "aten.slow_conv3d_forward")
-@FORMULAS.register("mkldnn._convolution_pointwise")
+@FORMULAS.register(
+    *("aten.conv1d", "aten.conv2d", "aten.conv3d", "aten._convolution_mode", "aten.thnn_conv2d", "aten._slow_conv2d_forward"),
+    *("aten.slow_conv3d", "aten.slow_conv3d_forward", "aten.slow_conv_dilated2d", "aten.slow_conv_dilated3d", "aten._conv_depthwise2d"),
+    *("aten.conv_depthwise3d", "aten._nnpack_spatial_convolution", "aten.mkldnn_convolution", "mkldnn._convolution_pointwise"),
+    *("aten.cudnn_convolution", "aten.cudnn_convolution_relu", "aten.cudnn_convolution_add_relu", "aten._mps_convolution"),
+    *("aten.miopen_convolution", "aten.miopen_convolution_relu", "aten.miopen_convolution_add_relu", "aten.miopen_depthwise_convolution"),
+)
 def plain_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:
     """By kernels that take input and weight first, and are never transposed.
 
@@ -52,7 +56,10 @@ def plain_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:
     return _once(args[0], args[1], outputs[0], False)
 
 
-@FORMULAS.register("aten.cudnn_convolution_transpose", "aten.miopen_convolution_transpose", "aten.slow_conv_transpose2d")
+@FORMULAS.register(
+    *("aten.conv_transpose1d", "aten.conv_transpose2d", "aten.conv_transpose3d", "aten.slow_conv_transpose2d", "aten.slow_conv_transpose3d"),
+    *("aten.cudnn_convolution_transpose", "aten.miopen_convolution_transpose", "aten._mps_convolution_transpose"),
+)
 def transposed_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:
     """By kernels that are always transposed.
 
@@ -72,3 +79,30 @@ def time_first_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:
         576
     """
     return multiply_accumulates(prod(outputs[0]), args[1][0], args[1][1])
+
+
+@FORMULAS.register("aten.conv_tbc_backward")
+def time_first_convolution_backward(args: Arguments, _outputs: Sequence[Shape]) -> int:
+    """As much as the convolution for each of the gradients of input and weight, whether they are wanted or not.
+
+    Args: the output's gradient, input, weight, ….
+
+    Example:
+        >>> time_first_convolution_backward([(8, 1, 4), (10, 1, 3), (3, 3, 4)], [])
+        1152
+    """
+    return 2 * multiply_accumulates(prod(args[0]), *args[2][:2])
+
+
+@FORMULAS.register("aten._slow_conv2d_backward")
+def plain_convolution_backward(args: Arguments, _outputs: Sequence[Shape]) -> int | None:
+    """As much as the convolution for each of the gradients that are asked for; None where they are written to outputs that are given.
+
+    Args: the output's gradient, input, weight, …, and which gradients are asked for.
+
+    Example:
+        >>> plain_convolution_backward([(1, 4, 8, 8), (1, 3, 10, 10), (4, 3, 3, 3), [3, 3], [1, 1], [0, 0], [True, True, True]], [])
+        27648
+    """
+    wanted = args[-1]
+    return _once(args[1], args[2], args[0], False) * (bool(wanted[0]) + bool(wanted[1])) if isinstance(wanted[0], bool) else None

@@ -9,8 +9,10 @@ from tb_shapeplugin.record.values import Shape
 
 @FORMULAS.register(
     *("aten.mm", "aten.bmm", "aten.matmul", "aten.linear", "aten.mkldnn_linear", "mkldnn._linear_pointwise", "mkl._mkl_linear"),
-    *("aten._int_mm", "aten._scaled_mm", "aten._grouped_mm", "aten._scaled_grouped_mm"),
+    *("aten.inner", "aten.linalg_matmul", "aten._int_mm", "aten._scaled_mm", "aten._scaled_mm_v2", "aten._mixed_dtypes_linear"),
     *("aten._weight_int8pack_mm", "aten._weight_int4pack_mm", "aten._weight_int4pack_mm_for_cpu", "aten._dyn_quant_matmul_4bit"),
+    *("aten._weight_int4pack_mm_with_scales_and_zeros", "aten._wrapped_quantized_linear_prepacked"),
+    *(f"aten.fbgemm_linear_{kind}_weight{form}" for kind in ("fp16", "int8") for form in ("", "_fp32_activation")),
     *(
         "quantized.linear",
         "quantized.linear_relu",
@@ -29,7 +31,19 @@ def product(args: Arguments, outputs: Sequence[Shape]) -> int:
     return multiply_accumulates(prod(outputs[0]), args[0][-1])
 
 
-@FORMULAS.register("aten.addmm", "aten.baddbmm", "aten._addmm_activation", "aten.addmv")
+@FORMULAS.register("aten._grouped_mm", "aten._scaled_grouped_mm", "aten._scaled_grouped_mm_v2")
+def grouped_product(args: Arguments, outputs: Sequence[Shape]) -> int:
+    """Of matrices in groups of rows, as mixtures of experts multiply; two plain matrices share out the contracted axis instead.
+
+    Example:
+        >>> grouped_product([(3, 10), (10, 4)], [(5, 3, 4)])
+        240
+    """
+    first, second = args[:2]
+    return multiply_accumulates(prod(first), second[-1]) if len(first) == len(second) == 2 else product(args, outputs)
+
+
+@FORMULAS.register("aten.addmm", "aten.baddbmm", "aten._addmm_activation", "aten.addmv", "aten.addmm_", "aten.baddbmm_", "aten.addmv_")
 def added_product(args: Arguments, outputs: Sequence[Shape]) -> int:
     """Of matrices, added to a first argument, which counts nothing.
 
@@ -40,7 +54,7 @@ def added_product(args: Arguments, outputs: Sequence[Shape]) -> int:
     return multiply_accumulates(prod(outputs[0]), args[1][-1])
 
 
-@FORMULAS.register("aten.addbmm")
+@FORMULAS.register("aten.addbmm", "aten.addbmm_")
 def summed_products(args: Arguments, outputs: Sequence[Shape]) -> int:
     """Of batches of matrices, summed over the batch.
 
@@ -81,7 +95,7 @@ def trilinear(args: Arguments, _outputs: Sequence[Shape]) -> int:
     return multiply_accumulates(*(max(sizes) for sizes in zip(*aligned, strict=True)))
 
 
-@FORMULAS.register("aten._cdist_forward")
+@FORMULAS.register("aten._cdist_forward", "aten.cdist", "aten._euclidean_dist")
 def distances(args: Arguments, _outputs: Sequence[Shape]) -> int | None:
     """Of all pairs of rows, where they are sums of squares; None for other norms, which aren't.
 
@@ -89,5 +103,30 @@ def distances(args: Arguments, _outputs: Sequence[Shape]) -> int | None:
         >>> distances([(3, 8), (5, 8), 2.0], [(3, 5)])
         240
     """
-    first, second, power = args[:3]
-    return multiply_accumulates(prod(first), second[-2]) if power == 2 else None
+    first, second = args[:2]
+    batch = max((first[:-2], second[:-2]), key=prod)  # whichever is spread over the other's
+    return multiply_accumulates(prod(batch), *first[-2:], second[-2]) if len(args) < 3 or args[2] == 2 else None
+
+
+@FORMULAS.register("aten.bilinear")
+def bilinear(args: Arguments, outputs: Sequence[Shape]) -> int:
+    """Of two vectors with a matrix for each output.
+
+    Example:
+        >>> bilinear([(5, 2), (5, 3), (4, 2, 3)], [(5, 4)])
+        240
+    """
+    return multiply_accumulates(prod(outputs[0]), *args[2][1:])
+
+
+@FORMULAS.register("aten.tensordot")
+def tensordot(args: Arguments, outputs: Sequence[Shape]) -> int:
+    """Along the axes that are named of both operands.
+
+    Example:
+        >>> tensordot([(2, 3, 4), (4, 5), [-1], [0]], [(2, 3, 5)])
+        240
+    """
+    first, second, of_first, of_second = args[:4]
+    # Where either is a single row, torch sums the other over it.
+    return multiply_accumulates(prod(outputs[0]), *(min(first[i], second[j]) for i, j in zip(of_first, of_second, strict=True)))

@@ -59,3 +59,30 @@ def layers_backward(args: Arguments, _outputs: Sequence[Shape]) -> int | None:
     """
     forward = layers(args, ())
     return None if forward is None else 2 * forward
+
+
+@FORMULAS.register("aten.lstm", "aten.gru", "aten.rnn_tanh", "aten.rnn_relu")
+def whole_layers(args: Arguments, _outputs: Sequence[Shape]) -> int | None:
+    """All layers and directions, before a kernel is chosen, as inference mode hears of them.
+
+    Args: the input, of packed sequences their sizes of batches, the states of three axes, the list of weights.
+
+    Example:
+        >>> whole_layers([(7, 2, 4), (1, 2, 8), [(24, 4), (24, 8), (24,), (24,)]], [])
+        8064
+    """
+    weights = next(argument for argument in args if isinstance(argument, list) and any(len(shape) == 2 for shape in argument))
+    return layers([args[0], weights], ())
+
+
+@FORMULAS.register("aten.lstm_cell", "aten.gru_cell", "aten.rnn_tanh_cell", "aten.rnn_relu_cell")
+def cell(args: Arguments, _outputs: Sequence[Shape]) -> int:
+    """One step.
+
+    Args: the input [batch, features], the state or states, weights of input and state, ….
+
+    Example:
+        >>> cell([(2, 4), (2, 8), (24, 4), (24, 8)], [])
+        1152
+    """
+    return multiply_accumulates(prod(args[0][:-1]), prod(args[2]) + prod(args[3]))

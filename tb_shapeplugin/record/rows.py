@@ -5,12 +5,13 @@ from math import prod
 from typing import Final, TypeVar
 
 from tb_shapeplugin.base.units import compact_type, item_bytes
-from tb_shapeplugin.record.columns import Ints
+from tb_shapeplugin.record.columns import Ints, ints
 from tb_shapeplugin.record.record import MODULE_LAZY, OP_ASSUMED, OP_FAILED, OUTCOMES, TENSOR_ASSUMED, TENSOR_KINDS, VALUE_ORIGINS, Record
 from tb_shapeplugin.record.trace import ChildFact, Outcome, ValueOrigin
 from tb_shapeplugin.record.values import Shape, TensorKind
 
 Value = TypeVar("Value", int, str)
+_NO_INTS: Final[Ints] = ints(())
 
 
 class Row:
@@ -161,6 +162,11 @@ class OpRow(Row):
         return _children(self._record, self._record.child_lists[int(self._record.ops.children[self._index])])
 
     @property
+    def flops(self) -> int | None:
+        """Its FLOPs, one multiply-add being two; None where some aten op of it has no formula, and where it failed."""
+        return _known(int(self._record.ops.flops[self._index]))
+
+    @property
     def failed(self) -> bool:
         """True where the call raised."""
         return bool(self._record.ops.flags[self._index] & OP_FAILED)
@@ -293,6 +299,33 @@ class ModuleRow(Row):
     def output_bytes(self) -> int | None:
         """Bytes of the distinct storages of the outputs; None where there is no call or a dtype isn't known."""
         return _storage_bytes(self.outputs) if self.outputs or self.outcome == "ok" else None
+
+    @property
+    def flops(self) -> int | None:
+        """FLOPs of its ops and those of the calls inside; what is known of them where some have no formula; None without a call."""
+        flops = self._flops
+        known = int(flops[flops > 0].sum())
+        return known if self.called and (known or self.flops_complete) else None
+
+    @property
+    def flops_complete(self) -> bool:
+        """False where ``flops`` is a lower bound: some op has no formula."""
+        return not bool((self._flops < 0).any())
+
+    @property
+    def _flops(self) -> Ints:
+        calls = self._record.calls
+        return self._record.ops.flops[calls.first_op[self._call] : calls.end_op[self._call]] if self.called else _NO_INTS
+
+    @property
+    def backward_flops(self) -> int | None:
+        """FLOPs of the way back through the call and those inside; None where no backward was asked for, or nobody knows."""
+        return _known(int(self._record.calls.backward_flops[self._call])) if self.called else None
+
+    @property
+    def saved_bytes(self) -> int | None:
+        """Bytes that autograd keeps for its ops and those of the calls inside, parameters left out; None where nobody knows."""
+        return _known(int(self._record.calls.saved_bytes[self._call])) if self.called else None
 
     @property
     def shared_with(self) -> tuple[str, ...]:

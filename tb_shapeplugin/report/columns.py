@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tb_shapeplugin.base.errors import ShapesError
-from tb_shapeplugin.base.units import bytes_text, compact_type, count_text
+from tb_shapeplugin.base.units import bytes_text, compact_type, count_text, short_count
 from tb_shapeplugin.record.views import ModuleRow, TensorRow
 
 _SHOWN_TENSORS: Final = 3
@@ -72,11 +72,32 @@ COLUMNS: Final = {
         Column("param_bytes", "Param bytes", _own(bytes_text, lambda row: row.param_bytes), worth=3, right=True),
         Column("buffer_bytes", "Buffer bytes", _own(bytes_text, lambda row: row.buffer_bytes), worth=2, right=True),
         Column("output_bytes", "Output bytes", lambda line: _output_bytes(line.row), worth=7, right=True),
+        Column("flops", "FLOPs", lambda line: _flops(line.row), worth=7, right=True),
+        Column("backward_flops", "FLOPs back", lambda line: _figure(short_count, line.row, line.row.backward_flops), worth=4, right=True),
+        Column("saved_bytes", "Saved bytes", lambda line: _figure(bytes_text, line.row, line.row.saved_bytes), worth=6, right=True),
         Column("shared_with", "Shared with", lambda line: ", ".join(line.row.shared_with), worth=1),
     )
 }
 
-DEFAULT_COLUMNS: Final = ("path", "type", "output_shapes", "params", "trainable_params", "output_bytes")
+DEFAULT_COLUMNS: Final = ("path", "type", "output_shapes", "params", "flops", "output_bytes")
+
+
+def flops_text(flops: int | None, complete: bool | None) -> str:
+    """FLOPs in three digits, with ≥ where some op has no formula.
+
+    Example:
+        >>> flops_text(58_604_544, True), flops_text(1200, False), flops_text(None, False)
+        ('58.6 M', '≥ 1.20 K', 'unknown')
+    """
+    return short_count(flops) if flops is None or complete else f"≥ {short_count(flops)}"
+
+
+def _flops(row: ModuleRow) -> str:
+    return flops_text(row.flops, row.flops_complete) if row.called else _NONE
+
+
+def _figure(text: Callable[[int | None], str], row: ModuleRow, figure: int | None) -> str:
+    return text(figure) if row.called else _NONE
 
 
 def _output_bytes(row: ModuleRow) -> str:

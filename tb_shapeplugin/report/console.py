@@ -10,13 +10,12 @@ from typing import Final
 from tb_shapeplugin.base.errors import ShapesError
 from tb_shapeplugin.base.units import bytes_text, count_text
 from tb_shapeplugin.record.finding import Finding, Severity
-from tb_shapeplugin.record.memory import TERMS, Memory
-from tb_shapeplugin.record.memory_view import MemoryView
 from tb_shapeplugin.record.record import VALUE_ORIGINS, Record
 from tb_shapeplugin.record.row_order import row_order
 from tb_shapeplugin.record.trace import ValueOrigin
 from tb_shapeplugin.record.views import ModuleRow, ModuleRows
-from tb_shapeplugin.report.columns import DEFAULT_COLUMNS, Line, columns_named
+from tb_shapeplugin.report.columns import DEFAULT_COLUMNS, Line, columns_named, flops_text
+from tb_shapeplugin.report.costs import about_flops, about_memory, about_what_if, memory_figures
 from tb_shapeplugin.report.four_lines import four_lines
 from tb_shapeplugin.report.table import TableColumn, table
 
@@ -70,7 +69,7 @@ def _layers(record: Record, depth: int | None, columns: Sequence[str] | None, wi
     device = _usual_device(record)
     labels = _labels(shown, Counter(row.path for row in rows))
     lines = [Line(placed.row, label, device, placed.row.path in above) for placed, label in zip(shown, labels, strict=True)]
-    names = columns if columns is not None else _default_columns(shown)
+    names = columns if columns is not None else _default_columns(record, shown)
     return table(
         [
             TableColumn(column.head, tuple(map(column.text, lines)), column.worth, column.right, column.narrowest, column.name == "path")
@@ -80,8 +79,16 @@ def _layers(record: Record, depth: int | None, columns: Sequence[str] | None, wi
     )
 
 
-def _default_columns(shown: Iterable[_Placed]) -> tuple[str, ...]:
-    return (*DEFAULT_COLUMNS, "shared_with") if any(placed.row.shared_with for placed in shown) else DEFAULT_COLUMNS
+def _default_columns(record: Record, shown: Sequence[_Placed]) -> tuple[str, ...]:
+    """With what the trainable ones are, what autograd keeps, and what is shared, each where it says something."""
+    totals = record.totals
+    added = {
+        "trainable_params": totals.params != totals.trainable_params,
+        "saved_bytes": bool(totals.saved_bytes),
+        "shared_with": any(placed.row.shared_with for placed in shown),
+    }
+    order = ("path", "type", "output_shapes", "params", "trainable_params", "flops", "saved_bytes", "output_bytes", "shared_with")
+    return tuple(name for name in order if name in DEFAULT_COLUMNS or added.get(name))
 
 
 def _placed(record: Record, above: Collection[str]) -> Iterator[_Placed]:
@@ -176,7 +183,8 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         ("Buffer bytes", bytes_text(totals.buffer_bytes)),
         ("Input bytes", bytes_text(totals.input_bytes)),
         ("Output bytes", bytes_text(totals.output_bytes)),
-        *_memory_figures(record),
+        ("FLOPs", flops_text(totals.flops, totals.flops_complete)),
+        *memory_figures(record),
     ]
     digits = max(len(text) for _, text in figures)
     yield from ((label, text.rjust(digits)) for label, text in figures)
@@ -188,7 +196,9 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "Cases" if place == 0 else "", f"{case.name}: {len(case.ops)} of {len(record.ops)} ops{state}"
     if _usual_device(record) != "cpu":
         yield "Device", _usual_device(record)
-    yield from _about_memory(record)
+    yield from about_flops(record)
+    yield from about_memory(record)
+    yield from about_what_if(record)
     explained = any(finding.severity == "error" for finding in record.findings)
     if not record.completed:
         yield "Completed", "no" if explained or not record.error else f"no, {record.error}"
@@ -199,42 +209,6 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "Never ran" if place == 0 else "", f"{branch.file}:{branch.line}  {branch.code}"
     if len(branches) > _SHOWN_BRANCHES:
         yield "", f"and {len(branches) - _SHOWN_BRANCHES} more branches"
-
-
-def _memory_figures(record: Record) -> Iterator[tuple[str, str]]:
-    memory, totals = record.memory, record.totals
-    if memory is None:
-        return
-    if totals.packed_params:
-        yield "Packed params", count_text(totals.packed_params)
-        yield "Packed bytes", bytes_text(totals.packed_bytes)
-    yield "Saved for backward", bytes_text(totals.saved_bytes)
-    if _trains(memory):
-        yield "Gradients", bytes_text(totals.gradient_bytes)
-        yield "Optimizer state", bytes_text(totals.optimizer_bytes)
-        yield "Peak, first step", bytes_text(totals.peak_first_bytes)
-        yield "Peak, later steps", bytes_text(totals.peak_bytes)
-    yield "Peak of forward", bytes_text(totals.peak_forward_bytes)
-
-
-def _trains(memory: Memory) -> bool:
-    """Were training steps asked for, whether or not they could be told?"""
-    return any(phase != "forward" for phase, _ in memory.phases) or "gradient_bytes" in memory.unknown
-
-
-def _about_memory(record: Record) -> Iterator[tuple[str, str]]:
-    """Where the peak is and what it consists of; what is no part of it; why a figure is unknown."""
-    memory = record.memory
-    if memory is None:
-        return
-    peak = MemoryView(record, memory).peak
-    if peak is not None:
-        where = f" in {peak.module}" if peak.module else ""
-        terms = ", ".join(f"{term} {bytes_text(peak.terms[term])}" for term in TERMS if peak.terms.get(term))
-        yield "Peak at", f"{peak.op_name}{where} ({peak.phase}): {terms}"
-        yield "", "tensors only: no workspaces of kernels, no rounding or fragmentation of an allocator"
-    for place, reason in enumerate(dict.fromkeys(memory.unknown.values())):
-        yield "Unknown memory" if place == 0 else "", reason
 
 
 def _values(record: Record) -> str:

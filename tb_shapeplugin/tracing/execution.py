@@ -179,7 +179,8 @@ def _memory(subject: Subject, options: Options, examination: Examination) -> Mem
     """Of the twin, or of one made for it. What it reaches of the user's own is put back."""
     with young_collection(), contextlib.ExitStack() as stack:
         try:
-            twin = examination.twin or _twin(subject, options)
+            known = examination.twin
+            twin = known if known is not None and not known.had_lazy else _twin(subject, options)
         except CannotCopy as error:
             return nothing_told(f"the model can't be copied ({error})")
         stack.callback(surely, Photograph(twin.model, twin.args, twin.kwargs, twin.copies).put_back)

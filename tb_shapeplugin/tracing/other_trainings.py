@@ -54,7 +54,7 @@ def other_trainings(model: Any, training: Training | None) -> Iterator[OtherTrai
             yield OtherTraining("optimizer", name, replace(training, optimizer=make(parameters)))
     path = repeated_blocks(model)
     if path is not None:
-        yield OtherTraining("checkpointing", f"each of {path}", training, prepare=lambda twin: _checkpointed(twin, path))
+        yield OtherTraining("checkpointing", f"checkpointed {path}", training, prepare=lambda twin: _checkpointed(twin, path))
 
 
 def _dtypes(model: nn.Module, training: Training | None) -> Iterator[OtherTraining]:

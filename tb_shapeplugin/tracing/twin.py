@@ -27,6 +27,7 @@ class Twin:
     originals: list[nn.Module]  # every module that can be reached, those that a function closes over or finds among its globals too
     copies: list[nn.Module]  # theirs, in the same order
     optimizer: Any = None  # of the copy's parameters, where one was given
+    had_lazy: bool = False  # were there layers that a first run materialises for good?
 
     @cached_property
     def compiled_parts(self) -> frozenset[int]:
@@ -60,9 +61,9 @@ def make_twin(
     photograph = Photograph(model, args, kwargs, *_state_of(optimizer))
     copied = FakeCopy(mode, (model, args, kwargs, optimizer), photograph.modules, photograph.tensors, {MAKE_TENSOR: tensor_for}, alteration)
     twin, twins_args, twins_kwargs, twins_optimizer = copied.values
-    _make_lazy_fake(mode, copied.modules)
+    had_lazy = _make_lazy_fake(mode, copied.modules)
     _remember_counts(copied.fakes, optimizer)
-    return Twin(mode, twin, twins_args, twins_kwargs, copied.fakes, photograph.modules, copied.modules, twins_optimizer)
+    return Twin(mode, twin, twins_args, twins_kwargs, copied.fakes, photograph.modules, copied.modules, twins_optimizer, had_lazy)
 
 
 def _remember_counts(fakes: list[tuple[torch.Tensor, torch.Tensor]], optimizer: Any) -> None:
@@ -79,13 +80,16 @@ def _state_of(optimizer: Any) -> tuple[Any, ...]:
     return () if optimizer is None else (optimizer.param_groups, list(optimizer.state.values()))
 
 
-def _make_lazy_fake(mode: FakeTensorMode, modules: list[nn.Module]) -> None:
-    """Lazy parameters and buffers of the twin become fakes when they are materialised, whatever device they name."""
+def _make_lazy_fake(mode: FakeTensorMode, modules: list[nn.Module]) -> bool:
+    """Lazy parameters and buffers of the twin become fakes when they are materialised, whatever device they name; were there any?"""
+    found = False
     for module in modules:
         for tensors in (module._parameters, module._buffers):
             for name, tensor in tensors.items():
                 if tensor is not None and is_lazy(tensor):
+                    found = True
                     setattr(tensor, "materialize", _materialising(mode, tensors, name, tensor))  # noqa: B010  its own is a method
+    return found
 
 
 def _materialising(mode: FakeTensorMode, home: dict[str, Any], name: str, lazy: torch.Tensor) -> Callable[..., None]:

@@ -4,12 +4,14 @@ import os
 import threading
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 
 from tb_shapeplugin.base.names import graph_tag
 from tb_shapeplugin.wire.envelope import digest
 from tb_shapeplugin.wire.header import Header
 from tb_shapeplugin.wire.text import storable_text
 from tb_shapeplugin.write.event import event_bytes
+from tb_shapeplugin.write.scalars import scalars_bytes
 
 
 class Ledger:
@@ -49,6 +51,20 @@ class EventSink(ABC):
         """
 
 
+def write_scalars(sink: EventSink, values: Mapping[str, float], step: int) -> bool:
+    """Write figures as scalars, by their tags, each step once.
+
+    Returns:
+        Whether they are in the event file; see ``write_record``.
+
+    Example:
+        >>> write_scalars(open_sink("runs/first"), {"shapes/net/params": 18.0}, step=0)
+        True
+    """
+    known = {f"{tag} {step}": (tag, value) for tag, value in values.items() if f"{tag} {step}" not in sink.ledger.tags}
+    return not known or _put(sink, "scalars", known, lambda: scalars_bytes(dict(known.values()), step))
+
+
 def write_record(sink: EventSink, data: bytes, header: Header, step: int) -> bool:
     """Write a record's bytes, under a tag made of its name and content, so that the same record is there once.
 
@@ -70,17 +86,20 @@ def write_record(sink: EventSink, data: bytes, header: Header, step: int) -> boo
         True
     """
     tag = graph_tag(storable_text(header.name), digest(data))
+    return tag in sink.ledger.tags or _put(sink, tag, [tag], lambda: event_bytes(tag, data, header, int(step)))
+
+
+def _put(sink: EventSink, what: str, marks: Iterable[str], event: Callable[[], bytes]) -> bool:
+    """Writes an event, and remembers by the marks that it is there; False after one warning where that can't be."""
     ledger = sink.ledger
     with ledger.lock():
-        if tag in ledger.tags:
-            return True
         try:
-            written = sink.put(event_bytes(tag, data, header, int(step)))
+            written = sink.put(event())
         except Exception as error:  # whatever a writer or its file system raises, training goes on
             if ledger.may_warn():
-                what = f"Shapes could not write {tag}: {type(error).__name__}: {error}"
-                warnings.warn(f"{what}. Check the disk and open a new writer. Training goes on; this is said once.", stacklevel=2)
+                said = f"Shapes could not write {what}: {type(error).__name__}: {error}"
+                warnings.warn(f"{said}. Check the disk and open a new writer. Training goes on; this is said once.", stacklevel=3)
             return False
         if written:
-            ledger.tags.add(tag)
+            ledger.tags.update(marks)
         return written

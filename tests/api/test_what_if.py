@@ -94,7 +94,7 @@ def test_batch_and_side_are_found_and_said(patches: shapes.Capture) -> None:
     assert what_if is not None and what_if.unknown == {}
     found = {name: (size.logged, size.least, size.step, size.axes) for name, size in what_if.sizes.items()}
     assert found == {"batch": (4, 1, 1, ("image[0]",)), "side": (32, 32, 32, ("image[2]", "image[3]"))}
-    assert what_if.variants == ("bfloat16 autocast", "bfloat16", "SGD", "SGD with momentum", "Adam", "each of blocks")
+    assert what_if.variants == ("bfloat16 autocast", "bfloat16", "SGD", "SGD with momentum", "Adam", "checkpointed blocks")
     assert what_if.peak_bytes() == patches.totals.peak_bytes
 
 
@@ -112,7 +112,7 @@ VARIANTS: dict[str, tuple[Callable[[], nn.Module], Callable[[Any], Any], Any]] =
     "SGD": (Patches, torch.optim.SGD, contextlib.nullcontext),
     "SGD with momentum": (Patches, lambda p: torch.optim.SGD(p, 0.1, 0.9), contextlib.nullcontext),
     "Adam": (Patches, torch.optim.Adam, contextlib.nullcontext),
-    "each of blocks": (lambda: Patches(checkpoints=True), torch.optim.AdamW, contextlib.nullcontext),
+    "checkpointed blocks": (lambda: Patches(checkpoints=True), torch.optim.AdamW, contextlib.nullcontext),
 }
 
 

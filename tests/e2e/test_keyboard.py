@@ -100,7 +100,7 @@ def test_the_keys_of_the_sheet(open_tab: OpenTab, fast: TensorBoard, demo_link: 
     press(tab, "?")
     sheet = tab.frame.get_by_role("dialog", name="Keys")
     expect(sheet).to_be_focused()
-    assert sheet.locator("kbd").all_inner_texts() == ["n", "p", "f", "l", "c", "y", "?", "Esc", "← ↑ → ↓", "Enter"]
+    assert sheet.locator("kbd").all_inner_texts() == ["n", "p", "m", "f", "l", "c", "y", "?", "Esc", "← ↑ → ↓", "Enter"]
     press(tab, "Escape")
     expect(sheet).to_have_count(0)
     expect(tab.outline).to_be_focused()

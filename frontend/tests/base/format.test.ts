@@ -12,11 +12,13 @@ import {
   letterOf,
   pathEnd,
   shapeText,
+  shortCount,
 } from '../../src/base/format';
 
 interface Table {
   bytes: [number | null, string][];
   counts: [number | null, string][];
+  short_counts: [number | null, string][];
   shapes: [number[], string][];
   types: [string, number[], string, string][];
   dtypes: [string, string, number | null][];
@@ -29,6 +31,10 @@ test.each(TABLE.bytes)('%s bytes are written "%s"', (size, text) => {
 
 test.each(TABLE.counts)('the count %s is written "%s"', (count, text) => {
   expect(countText(count)).toBe(text);
+});
+
+test.each(TABLE.short_counts)('the large count %s is written "%s"', (count, text) => {
+  expect(shortCount(count)).toBe(text);
 });
 
 test('a negative count has a minus sign, not a hyphen', () => {

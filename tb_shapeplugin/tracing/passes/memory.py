@@ -152,8 +152,16 @@ class _Pass:
                 output = self._twin.model(*self._twin.args, **self._twin.kwargs)
         except Exception as error:
             raise _Unknown(_why("the forward", error)) from error
+        if self._twin.had_lazy:
+            self._materialised()
         self.liveness.ended("forward")
         return output
+
+    def _materialised(self) -> None:
+        """What lazy layers have made of themselves in the forward."""
+        self._held = HeldTensors(self._twin, self.calls.paths)
+        self.liveness.belong(self._held.parameters, "parameters")
+        self.liveness.belong(self._held.buffers, "buffers")
 
     def _forward_alone(self, keeping: Keeping) -> Iteration:
         with self.liveness:
