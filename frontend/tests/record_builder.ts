@@ -86,6 +86,8 @@ const NO_TOTALS: Totals = {
   flops: null,
   flopsComplete: null,
   backwardFlops: null,
+  localParams: null,
+  localParamBytes: null,
 };
 
 const NO_FINDING: Finding = {
@@ -365,6 +367,8 @@ function moduleColumns(modules: readonly ModuleRow[], text: Interned<string>): R
     trainableParams: figures(),
     paramBytes: figures(),
     bufferBytes: figures(),
+    localParams: new Float64Array(modules.length).fill(-1),
+    localParamBytes: new Float64Array(modules.length).fill(-1),
     sharedWith: ragged(modules.map(() => [])),
     flags: new Int32Array(modules.length),
   };

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from tb_shapeplugin.analyse.memory import CallIndex, sums_upward
-from tb_shapeplugin.ops.flops_of_calls import function_flops
+from tb_shapeplugin.ops.flops_of_calls import function_flops, unseen_flops
 from tb_shapeplugin.record.columns import Ints, ints
 from tb_shapeplugin.record.memory import Iteration, MemoryFacts, MemoryOp
 from tb_shapeplugin.record.record import Totals
@@ -30,12 +30,22 @@ def flops_of_ops(trace: Trace) -> Ints:
 def _flops_of(op: OpFact, trace: Trace) -> int:
     if op.failed:
         return _UNKNOWN
-    known = function_flops(op.name, [trace.tensors[tensor].shape for tensor in op.inputs])
+    inputs = [trace.tensors[tensor].shape for tensor in op.inputs]
+    known = function_flops(op.name, inputs)
     if known is not None:
         return known
+    if not op.children and _made_something(op, trace):
+        unseen = unseen_flops(op.name, inputs, [trace.tensors[tensor].shape for tensor in op.outputs])
+        return _UNKNOWN if unseen is None else unseen
     if any(child.flops < 0 for child in op.children):
         return _UNKNOWN
     return sum(child.flops for child in op.children)
+
+
+def _made_something(op: OpFact, trace: Trace) -> bool:
+    """Is anything that it gave no view of what it was given?"""
+    given = {trace.tensors[tensor].storage for tensor in op.inputs}
+    return any(trace.tensors[tensor].storage not in given for tensor in op.outputs)
 
 
 def backward_flops_by_call(facts: MemoryFacts | None, calls: CallIndex, parents: Sequence[int]) -> Ints:

@@ -140,6 +140,8 @@ class _Figures:
     trainable_params: Sequence[int]
     param_bytes: Sequence[int]
     buffer_bytes: Sequence[int]
+    local_params: Sequence[int]
+    local_param_bytes: Sequence[int]
 
 
 def tensor_bytes(tensor: TensorFact) -> int | None:
@@ -179,11 +181,24 @@ def _figures(trace: Trace) -> _Figures:
         """Its buffers that are no view of a parameter: such a one takes no memory of its own."""
         return (tensor for tensor in module.buffers if storage(tensor) not in of_parameters)
 
+    def here(tensor: int) -> int:
+        local = trace.tensors[tensor].local_numel
+        return numel(tensor) if local < 0 else local
+
+    def bytes_here(tensor: int) -> int | None:
+        fact = trace.tensors[tensor]
+        item = item_bytes(fact.dtype)
+        return size(tensor) if fact.local_numel < 0 else None if item is None else fact.local_numel * item
+
+    sharded = any(trace.tensors[tensor].local_numel >= 0 for module in trace.modules for tensor in module.parameters)
+    nothing = [_UNKNOWN] * (len(parents) + 1)
     return _Figures(
         params=figure(lambda module: module.parameters, itself, numel),
         trainable_params=figure(lambda module: module.trainable, itself, numel),
         param_bytes=figure(lambda module: module.parameters, storage, size),
         buffer_bytes=figure(buffers, storage, size),
+        local_params=figure(lambda module: module.parameters, itself, here) if sharded else nothing,
+        local_param_bytes=figure(lambda module: module.parameters, storage, bytes_here) if sharded else nothing,
     )
 
 
@@ -202,6 +217,8 @@ def _totals(trace: Trace, figures: _Figures, flops: Ints) -> Totals:
         output_bytes=_endpoint_bytes(trace, first.outputs) if first.completed else None,
         packed_params=sum(module.packed[0] for module in trace.modules),
         packed_bytes=sum(module.packed[1] for module in trace.modules),
+        local_params=whole(figures.local_params),
+        local_param_bytes=whole(figures.local_param_bytes),
     )
     totals = with_flops(totals, trace, flops)
     return totals if trace.memory is None else with_memory(totals, trace.memory)
@@ -229,6 +246,8 @@ def _module_columns(modules: Sequence[ModuleFact], figures: _Figures, tables: _T
         trainable_params=ints(figures.trainable_params[:-1]),
         param_bytes=ints(figures.param_bytes[:-1]),
         buffer_bytes=ints(figures.buffer_bytes[:-1]),
+        local_params=ints(figures.local_params[:-1]),
+        local_param_bytes=ints(figures.local_param_bytes[:-1]),
         shared_with=Ragged.of(tuple(tables.string(path) for path in module.shared_with) for module in modules),
         flags=ints(MODULE_LAZY * module.lazy for module in modules),
     )

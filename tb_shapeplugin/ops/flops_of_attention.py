@@ -54,7 +54,8 @@ def attention_by_position(args: Arguments, _outputs: Sequence[Shape]) -> int | N
         >>> attention_by_position([(2, 10, 4, 16), (2, 20, 4, 16), (2, 20, 4, 16)], [])
         102400
     """
-    if any(len(shape) != 4 for shape in args[:3]) or any(argument is not None for argument in args[3:5]):
+    offsets = any(isinstance(argument, tuple) and len(argument) == 1 for argument in args[3:6])  # a bias has more axes
+    if offsets or any(len(shape) != 4 for shape in args[:3]):
         return None
     query, key, value = ((shape[0], shape[2], shape[1], shape[3]) for shape in args[:3])
     return attention_flops(query, key, value, of_features=1, of_values=1)

@@ -57,7 +57,7 @@ def plain_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:
 
 
 @FORMULAS.register(
-    *("aten.conv_transpose1d", "aten.conv_transpose2d", "aten.conv_transpose3d", "aten.slow_conv_transpose2d", "aten.slow_conv_transpose3d"),
+    *(f"aten.{kind}{axes}d" for kind, least in (("conv_transpose", 1), ("slow_conv_transpose", 2)) for axes in range(least, 4)),
     *("aten.cudnn_convolution_transpose", "aten.miopen_convolution_transpose", "aten._mps_convolution_transpose"),
 )
 def transposed_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:

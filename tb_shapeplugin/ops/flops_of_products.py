@@ -32,7 +32,7 @@ def product(args: Arguments, outputs: Sequence[Shape]) -> int:
 
 
 @FORMULAS.register("aten._grouped_mm", "aten._scaled_grouped_mm", "aten._scaled_grouped_mm_v2")
-def grouped_product(args: Arguments, outputs: Sequence[Shape]) -> int:
+def grouped_product(args: Arguments, outputs: Sequence[Shape]) -> int | None:
     """Of matrices in groups of rows, as mixtures of experts multiply; two plain matrices share out the contracted axis instead.
 
     Example:
@@ -96,16 +96,15 @@ def trilinear(args: Arguments, _outputs: Sequence[Shape]) -> int:
 
 
 @FORMULAS.register("aten._cdist_forward", "aten.cdist", "aten._euclidean_dist")
-def distances(args: Arguments, _outputs: Sequence[Shape]) -> int | None:
+def distances(args: Arguments, outputs: Sequence[Shape]) -> int | None:
     """Of all pairs of rows, where they are sums of squares; None for other norms, which aren't.
 
     Example:
         >>> distances([(3, 8), (5, 8), 2.0], [(3, 5)])
         240
     """
-    first, second = args[:2]
-    batch = max((first[:-2], second[:-2]), key=prod)  # whichever is spread over the other's
-    return multiply_accumulates(prod(batch), *first[-2:], second[-2]) if len(args) < 3 or args[2] == 2 else None
+    power = args[2] if len(args) > 2 else 2
+    return multiply_accumulates(prod(outputs[0]), args[0][-1]) if power == 2 else None
 
 
 @FORMULAS.register("aten.bilinear")

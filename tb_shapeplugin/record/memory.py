@@ -45,7 +45,9 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOp:
-    """An aten op, and the call that it ran in; of a backward op the call whose forward it goes back through."""
+    """An aten op, and the call that it ran in; of a backward op the call whose forward it goes back through;
+    of an optimizer's op a call of the module whose parameter it steps.
+    """
 
     name: str
     call: CallKey
@@ -89,7 +91,7 @@ class MemoryOpColumns(Columns):
     """Aten ops of one iteration, in order."""
 
     name: Ints  # strings
-    call: Ints  # calls, -1 outside any; of a backward op the call whose forward it goes back through
+    call: Ints  # calls, -1 outside any; backward and step: of the call gone back through, of the module whose parameter is stepped
 
 
 @dataclass(frozen=True, slots=True, eq=False)

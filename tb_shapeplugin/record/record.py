@@ -32,6 +32,8 @@ class ModuleColumns(Columns):
     trainable_params: Ints
     param_bytes: Ints
     buffer_bytes: Ints
+    local_params: Ints  # those that lie on this rank; -1 where nothing of the model is sharded
+    local_param_bytes: Ints
     shared_with: Ragged  # strings
     flags: Ints
 
@@ -134,6 +136,8 @@ class Totals:
     flops: int | None = None  # of the forward; one multiply-add is two
     flops_complete: bool | None = None  # False: some op has no formula, so that it is at least that many
     backward_flops: int | None = None  # of the backward
+    local_params: int | None = None  # elements that lie on this rank; None where nothing is sharded
+    local_param_bytes: int | None = None  # and their bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,6 +291,16 @@ class ModuleRow(Row):
         return _known(int(self._record.modules.param_bytes[self._index]))
 
     @property
+    def local_params(self) -> int | None:
+        """Elements of its subtree's parameters that lie on this rank; None where nothing of the model is sharded."""
+        return _known(int(self._record.modules.local_params[self._index]))
+
+    @property
+    def local_param_bytes(self) -> int | None:
+        """Bytes of its subtree's parameters that lie on this rank; None where nothing of the model is sharded."""
+        return _known(int(self._record.modules.local_param_bytes[self._index]))
+
+    @property
     def buffer_bytes(self) -> int | None:
         """Bytes of the distinct storages of its subtree's buffers."""
         return _known(int(self._record.modules.buffer_bytes[self._index]))

@@ -26,6 +26,7 @@ class TensorFact:
     requires_grad: bool = False
     assumed: bool = False  # a guess, or computed from one
     storage_bytes: int = -1  # of its whole storage, -1 where nobody knows
+    local_numel: int = -1  # of a sharded tensor the elements that lie on this rank; -1 where it isn't sharded
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,7 @@ COLUMNS: Final = {
         Column("params", "Params", _own(count_text, lambda row: row.params), worth=8, right=True),
         Column("trainable_params", "Trainable", _own(count_text, lambda row: row.trainable_params), worth=4, right=True),
         Column("param_bytes", "Param bytes", _own(bytes_text, lambda row: row.param_bytes), worth=3, right=True),
+        Column("local_param_bytes", "On this rank", _own(bytes_text, lambda row: row.local_param_bytes), worth=6, right=True),
         Column("buffer_bytes", "Buffer bytes", _own(bytes_text, lambda row: row.buffer_bytes), worth=2, right=True),
         Column("output_bytes", "Output bytes", lambda line: _output_bytes(line.row), worth=7, right=True),
         Column("flops", "FLOPs", lambda line: _flops(line.row), worth=7, right=True),

@@ -85,9 +85,21 @@ def _default_columns(record: Record, shown: Sequence[_Placed]) -> tuple[str, ...
     added = {
         "trainable_params": totals.params != totals.trainable_params,
         "saved_bytes": bool(totals.saved_bytes),
+        "local_param_bytes": totals.local_param_bytes is not None,
         "shared_with": any(placed.row.shared_with for placed in shown),
     }
-    order = ("path", "type", "output_shapes", "params", "trainable_params", "flops", "saved_bytes", "output_bytes", "shared_with")
+    order = (
+        "path",
+        "type",
+        "output_shapes",
+        "params",
+        "trainable_params",
+        "local_param_bytes",
+        "flops",
+        "saved_bytes",
+        "output_bytes",
+        "shared_with",
+    )
     return tuple(name for name in order if name in DEFAULT_COLUMNS or added.get(name))
 
 
@@ -180,6 +192,7 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         ("Trainable params", count_text(totals.trainable_params)),
         ("Non-trainable params", count_text((totals.params or 0) - (totals.trainable_params or 0) if known else None)),
         ("Param bytes", bytes_text(totals.param_bytes)),
+        *_on_this_rank(record),
         ("Buffer bytes", bytes_text(totals.buffer_bytes)),
         ("Input bytes", bytes_text(totals.input_bytes)),
         ("Output bytes", bytes_text(totals.output_bytes)),
@@ -209,6 +222,13 @@ def _total_lines(record: Record) -> Iterator[tuple[str, str]]:
         yield "Never ran" if place == 0 else "", f"{branch.file}:{branch.line}  {branch.code}"
     if len(branches) > _SHOWN_BRANCHES:
         yield "", f"and {len(branches) - _SHOWN_BRANCHES} more branches"
+
+
+def _on_this_rank(record: Record) -> Iterator[tuple[str, str]]:
+    totals = record.totals
+    if totals.local_params is not None:
+        yield "Params on this rank", count_text(totals.local_params)
+        yield "Bytes on this rank", bytes_text(totals.local_param_bytes)
 
 
 def _values(record: Record) -> str:

@@ -33,6 +33,8 @@ def _module(row: ModuleRow) -> TableRow:
         "trainable_params": row.trainable_params,
         "param_bytes": row.param_bytes,
         "buffer_bytes": row.buffer_bytes,
+        "local_params": row.local_params,
+        "local_param_bytes": row.local_param_bytes,
         "flops": row.flops,
         "flops_complete": row.flops_complete if row.called else None,
         "backward_flops": row.backward_flops,

@@ -23,6 +23,12 @@ class Group:
         return self.backend == "fake" or (self.backend == "gloo" and self.ranks == 1)
 
 
+def local_numel(tensor: torch.Tensor) -> int:
+    """How many elements of a sharded tensor lie on this rank; -1 for one that isn't sharded."""
+    held = getattr(tensor, "_local_tensor", None) if hasattr(type(tensor), "full_tensor") else None
+    return int(held.numel()) if isinstance(held, torch.Tensor) else -1
+
+
 def group_among(args: tuple[Any, ...]) -> Group | None:
     """The process group that a collective was given; None where torch doesn't tell."""
     with contextlib.suppress(Exception):

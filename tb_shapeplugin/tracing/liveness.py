@@ -46,6 +46,7 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
         super().__init__()  # type: ignore[no-untyped-call]
         self._where = where  # which call an op belongs to; is it one of a backward?
         self.going_back = False
+        self.stepping = False  # is it the optimizer that runs?
         self.fault: Exception | None = None  # of ours: what is written down from there on tells nothing
         self._alive: dict[int, _Row] = {}  # by the storage's key
         self._watching: dict[int, weakref.ref[Any]] = {}
@@ -85,9 +86,20 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
     def _note(self, op: AtenOp, args: tuple[Any, ...], result: Any) -> None:
         if not op.noise:
             flops = flops_of(op, args, result) if self.going_back else 0
-            self._ops.append(MemoryOp(op.name, self._where(self.going_back), flops))
+            call = self._owner_among(args) if self.stepping else self._where(self.going_back)
+            self._ops.append(MemoryOp(op.name, call, flops))
         for tensor in (result,) if type(result) is FakeTensor else tensors_in(result):
-            self._meet(tensor, "temporaries", len(self._ops) - 1)
+            row = self._meet(tensor, "temporaries", len(self._ops) - 1)
+            if row is not None and self.stepping and self._ops[-1].call.number:
+                row.owner = self._ops[-1].call.path
+
+    def _owner_among(self, args: tuple[Any, ...]) -> CallKey:
+        """A call of the module whose parameter, gradient or state an op of the optimizer works on."""
+        for tensor in args:
+            row = self._alive.get(storage_key(tensor)) if isinstance(tensor, torch.Tensor) else None
+            if row is not None and row.owner is not None:
+                return CallKey(row.owner, 1)
+        return CallKey()
 
     def _meet(self, tensor: torch.Tensor, term: Term, born: int) -> _Row | None:
         """A storage's row where it is a new one."""

@@ -12,6 +12,7 @@ from tb_shapeplugin.record.trace import TensorFact
 from tb_shapeplugin.record.values import TensorKind
 from tb_shapeplugin.tracing.bookmarks import Undo
 from tb_shapeplugin.tracing.compat import device_of, is_lazy, no_function_modes, storage_of
+from tb_shapeplugin.tracing.compat_ranks import local_numel
 
 
 @functools.cache
@@ -107,6 +108,7 @@ class TensorBook:
             requires_grad=tensor.requires_grad,
             assumed=assumed,
             storage_bytes=storage_bytes,
+            local_numel=local_numel(tensor),
         )
 
     def _storage(self, tensor: torch.Tensor) -> tuple[int, int]:

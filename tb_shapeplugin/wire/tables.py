@@ -107,7 +107,7 @@ TABLES = (
             Column("path", DELTA, "strings"),
             *_strings("type", "config"),
             Column("parent", BACK, "modules", earlier=True),
-            *_figures("params", "trainable_params", "param_bytes", "buffer_bytes"),
+            *_figures("params", "trainable_params", "param_bytes", "buffer_bytes", "local_params", "local_param_bytes"),
             Column("shared_with", table="strings", ragged=True),
             *_numbers("flags"),
         ),

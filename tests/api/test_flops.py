@@ -13,6 +13,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import tb_shapeplugin as shapes
+from tb_shapeplugin.ops.flops_of_calls import unseen_flops
 
 TRANSFORMERS = pytest.importorskip("transformers")
 
@@ -103,6 +104,51 @@ BY_HAND: dict[str, tuple[nn.Module, tuple[torch.Tensor, ...], int]] = {
         (X(2, 64),),
         100 * 2 * 64 * 64,
     ),
+    "LSTM of so many weights that their literal is cut short": (
+        nn.LSTM(4, 8, num_layers=9, bidirectional=True),
+        (X(3, 2, 4),),
+        3 * 2 * 2 * 32 * (4 + 8 + 8 * (16 + 8)),
+    ),
+    "recurrent function of layers that share weights": (
+        Calls(lambda rnn, x, h: torch.rnn_tanh(x, h, [*rnn._flat_weights] * 2, True, 2, 0.0, False, False, False), nn.RNN(4, 4)),
+        (X(3, 2, 4), X(2, 2, 4)),
+        2 * 3 * 2 * 4 * 8,
+    ),
+    "GRU cell": (nn.GRUCell(4, 8), (X(2, 4),), 2 * 24 * 12),
+    "unbatched RNN cell": (nn.RNNCell(4, 8), (X(4),), 8 * 12),
+    "added in place": (Calls(lambda a, b, c: a.clone().addmm_(b, c)), (X(3, 5), X(3, 4), X(4, 5)), 60),
+    "batches added in place": (Calls(lambda a, b, c: a.clone().baddbmm_(b, c)), (X(2, 3, 5), X(2, 3, 4), X(2, 4, 5)), 120),
+    "batches summed in place": (Calls(lambda a, b, c: a.clone().addbmm_(b, c)), (X(3, 5), X(2, 3, 4), X(2, 4, 5)), 120),
+    "vector added in place": (Calls(lambda a, b, c: a.clone().addmv_(b, c)), (X(3), X(3, 4), X(4)), 12),
+    "written to what is given": (Calls(lambda a, b: torch.mm(a, b, out=torch.empty(3, 5))), (X(3, 4), X(4, 5)), 60),
+    "by keyword": (Calls(lambda a, b: torch.mm(input=a, mat2=b)), (X(3, 4), X(4, 5)), 60),
+    "inner product": (Calls(torch.inner), (X(3, 4), X(5, 2, 4)), 3 * 5 * 2 * 4),
+    "vectors by elementwise products": (Calls(torch.linalg.vecdot), (X(3, 4), X(3, 4)), 0),
+    "distances of many rows, by a product": (Calls(torch.cdist), (X(3, 1, 30, 8), X(5, 40, 8)), 3 * 5 * 30 * 40 * 8),
+    "convolution padded by hand": (nn.Conv2d(2, 4, 4, padding="same"), (X(1, 2, 5, 6),), 5 * 6 * 4 * 2 * 16),
+    "transposed convolution in three axes": (nn.ConvTranspose3d(2, 4, 3), (X(1, 2, 5, 6, 7),), 5 * 6 * 7 * 2 * 4 * 27),
+    "attention without weights": (
+        Calls(lambda mha, x: mha(x, x, x, need_weights=False), nn.MultiheadAttention(16, 4, batch_first=True)),
+        (X(2, 9, 16),),
+        2 * 9 * 4 * 16 * 16 + 2 * 2 * 9 * 9 * 16,
+    ),
+    "attention over another sequence": (
+        Calls(lambda mha, x, y: mha(x, y, y), nn.MultiheadAttention(16, 4, batch_first=True)),
+        (X(2, 9, 16), X(2, 4, 16)),
+        2 * (9 + 4) * 2 * 16 * 16 + 2 * 2 * 9 * 4 * 16,
+    ),
+    "attention over keys and values of other features": (
+        Calls(lambda mha, x, y, z: mha(x, y, z), nn.MultiheadAttention(16, 4, batch_first=True, kdim=8, vdim=12)),
+        (X(2, 5, 16), X(2, 7, 8), X(2, 7, 12)),
+        2 * 5 * 2 * 16 * 16 + 2 * 7 * 16 * (8 + 12) + 2 * 2 * 5 * 7 * 16,
+    ),
+    "encoder and decoder": (
+        Calls(lambda model, x, y: model(x, y), nn.Transformer(16, 4, 1, 1, 32, batch_first=True)),
+        (X(2, 5, 16), X(2, 6, 16)),
+        (2 * 5 * (4 * 256 + 2 * 512) + 2 * 2 * 25 * 16)
+        + (2 * 6 * (4 * 256 + 2 * 512) + 2 * 2 * 36 * 16)
+        + (2 * (6 + 5) * 2 * 256 + 2 * 2 * 6 * 5 * 16),
+    ),
     "attention layer": (
         Calls(lambda mha, x: mha(x, x, x), nn.MultiheadAttention(16, 4, batch_first=True)),
         (X(2, 9, 16),),
@@ -122,6 +168,29 @@ def test_a_layer_takes_what_its_formula_says(name: str) -> None:
                 for execution in ("auto", "real"):
                     totals = flops_of(model.train(train), *args, execution=execution).totals
                     assert (totals.flops, totals.flops_complete) == (2 * macs, True)
+
+
+SEVERAL_PRODUCTS = {"einsum of three", "the shortest order of several"}  # whose order isn't told by shapes
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_inference_mode_hears_of_whole_functions_and_counts_the_same(name: str) -> None:
+    """There torch hands down ``conv2d`` and ``einsum`` themselves; around the capture or inside the model, none may count as nothing."""
+    model, args, macs = BY_HAND[name]
+    expected = (None, False) if name in SEVERAL_PRODUCTS else (2 * macs, True)
+
+    def inside(*given: Any) -> Any:
+        with torch.inference_mode():
+            return model(*given)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.eval()
+        totals = flops_of(Calls(inside), *args).totals
+        assert (totals.flops, totals.flops_complete) == expected
+        with torch.inference_mode():
+            totals = flops_of(model, *args).totals
+        assert (totals.flops, totals.flops_complete) == expected
 
 
 class SmallVision(nn.Module):
@@ -192,8 +261,30 @@ NO_FORMULA: dict[str, Callable[..., Any]] = {
     "fft": torch.fft.fft,
     "svd": torch.linalg.svd,
     "inverse": torch.linalg.inv,
+    "short-time fft": lambda x: torch.stft(x, 4, window=x[0], center=False, return_complex=True),
+    "determinant": torch.logdet,
+    "exponential of a matrix": torch.matrix_exp,
+    "solve by a factor": lambda x: torch.cholesky_solve(x, x),
     "solve": lambda x: torch.linalg.solve(x, x),
 }
+
+
+SHAPES_DONT_TELL: dict[str, Callable[..., Any]] = {
+    "sparse matrix": lambda x, w: x.to_sparse() @ w,
+    "sparse matrix of compressed rows": lambda x, w: x.to_sparse_csr() @ w,
+    "sparse product": lambda x, w: torch.sparse.mm(x.to_sparse(), w),
+    "sequences of several lengths": lambda x, w: F.linear(torch.nested.nested_tensor([x, x[:2]]), w),
+    "jagged sequences": lambda x, w: F.linear(torch.nested.nested_tensor([x, x[:2]], layout=torch.jagged), w),
+}
+
+
+@pytest.mark.parametrize("function", SHAPES_DONT_TELL.values(), ids=SHAPES_DONT_TELL)
+def test_a_product_whose_shapes_dont_tell_is_unknown(function: Callable[..., Any]) -> None:
+    """Neither the dense product's FLOPs, which a sparse one doesn't take, nor those of a ragged axis as if it were empty."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        totals = flops_of(Calls(function), torch.eye(4), X(4, 4)).totals
+    assert (totals.flops, totals.flops_complete) == (None, False)
 
 
 @pytest.mark.parametrize("function", NO_FORMULA.values(), ids=NO_FORMULA)
@@ -204,6 +295,31 @@ def test_what_has_no_formula_is_unknown_and_the_rest_a_lower_bound(function: Cal
     assert (capture.totals.flops, capture.totals.flops_complete) == (2 * 4 * 4 * 4, False)
     alone = flops_of(Calls(function), torch.eye(4)).totals
     assert (alone.flops, alone.flops_complete) == (None, False)
+
+
+def test_what_python_cant_look_into_counts_as_the_ops_that_it_runs() -> None:
+    """TorchScript inside a model, and a function with a backward of its own, both ways."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted = torch.jit.script(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)))
+    totals = flops_of(nn.Sequential(scripted, nn.Linear(2, 2)), X(3, 4)).totals
+    assert (totals.flops, totals.flops_complete) == (2 * 3 * (32 + 16 + 4), True)
+    totals = flops_of(Calls(lambda fc, x, w: Product.apply(fc(x), w), nn.Linear(4, 4)), X(3, 4), X(4, 5), backward=True).totals
+    assert (totals.flops, totals.backward_flops) == (2 * 3 * (16 + 20), 2 * 3 * (16 + 2 * 20))
+
+
+class Product(torch.autograd.Function):
+    """A product that computes both gradients, whichever are wanted."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x, w)
+        return x @ w
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x, w = ctx.saved_tensors
+        return gradients[0] @ w.t(), x.t() @ gradients[0]
 
 
 def test_a_failed_run_tells_what_is_known() -> None:
@@ -300,3 +416,33 @@ def _same_as_torch(model: nn.Module, *args: torch.Tensor) -> None:
         output.sum().backward()
     totals = flops_of(model, *args, backward=True).totals
     assert (totals.flops, totals.backward_flops) == (forward, counter.get_total_flops() - forward)
+
+
+@pytest.mark.parametrize("execution", ["auto", "real"])
+def test_experts_count_where_their_product_runs_for_real_at_once(execution: Any) -> None:
+    """Grouped products of float32 have no shape-level kernel, so that no aten op is seen inside: each row takes two of four experts."""
+    rows, hidden, inner, layers = 2 * 6, 32, 48, 2
+    attention = rows * hidden * 3 * hidden + 2 * rows * 6 * hidden  # two heads of keys for four of queries
+    expected = layers * (attention + rows * hidden * 4 + 2 * rows * 3 * hidden * inner) + rows * hidden * 100
+    sizes = {"hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": layers, "vocab_size": 100}
+    config = TRANSFORMERS.MixtralConfig(**sizes, num_attention_heads=4, num_key_value_heads=2, num_local_experts=4)
+    model = TRANSFORMERS.MixtralForCausalLM(config)
+    totals = shapes.capture(model, (), {"input_ids": _tokens(2, 6), "use_cache": False}, execution=execution, verify_fixes=False).totals
+    assert (totals.flops, totals.flops_complete) == (2 * expected, True)
+
+
+UNSEEN: dict[str, tuple[str, list[tuple[int, ...]], list[tuple[int, ...]], int | None]] = {
+    "a product": ("torch.Tensor.matmul", [(2, 3), (3, 4)], [(2, 4)], 48),
+    "a custom op": ("torch.ops.shapes_test_flops.twice", [(2, 3)], [(2, 3)], None),
+    "a transform": ("torch.fft.fft_rfft", [(2, 8)], [(2, 5)], None),
+    "a formula that needs more than shapes": ("torch.convolution", [(1, 3, 8), (4, 3, 3)], [(1, 4, 6)], None),
+    "elementwise": ("torch.Tensor.relu", [(2, 3)], [(2, 3)], 0),
+    "what made a tensor of an array": ("torch.ops.aten.lift_fresh", [(2, 3)], [(2, 3)], 0),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_call_inside_which_nothing_was_seen_counts_by_its_name(name: str) -> None:
+    """By the formula of the aten op of that name; unknown, never nothing, where there is none."""
+    function, inputs, outputs, expected = UNSEEN[name]
+    assert unseen_flops(function, inputs, outputs) == expected

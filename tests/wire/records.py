@@ -223,7 +223,21 @@ def small_record(name: str = "Net", *, completed: bool = True) -> Record:
         shapes=((4, 8), (2, 8), (2,), (4, 2)),
         argument_lists=Ragged.of([(), (14, 15)]),
         child_lists=Ragged.of([(), (16, 1, 3, 5)]),
-        modules=_columns(ModuleColumns, [0, 2], [1, 3], [0, 4], [-1, 0], [18, 18], [18, 18], [72, 72], [0, 0], Ragged.of([(), ()]), [0, 0]),
+        modules=_columns(
+            ModuleColumns,
+            [0, 2],
+            [1, 3],
+            [0, 4],
+            [-1, 0],
+            [18, 18],
+            [18, 18],
+            [72, 72],
+            [0, 0],
+            [-1, -1],
+            [-1, -1],
+            Ragged.of([(), ()]),
+            [0, 0],
+        ),
         calls=_columns(
             CallColumns, [0, 1], [1, 1], [-1, 0], [0, 0], [1, 1], Ragged.of([(0,), (0,)]), Ragged.of([(3,), (3,)]), [0, 0], [0, 0], [-1, -1]
         ),

@@ -150,6 +150,7 @@ export const TEXTS = {
   figures: 'Figures',
   trainable: 'trainable',
   bufferBytes: 'buffer bytes',
+  onThisRank: 'of it on this rank',
   inputBytes: 'input bytes',
   outputBytes: 'output bytes',
   parameterBytes: 'parameter bytes',

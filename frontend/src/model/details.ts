@@ -79,6 +79,7 @@ export interface Details {
     readonly trainable: number | null;
     readonly paramBytes: number | null;
     readonly bufferBytes: number | null;
+    readonly localParamBytes: number | null; // on this rank; null where nothing is sharded
   } | null;
   readonly sharedWith: readonly string[];
   readonly ops: readonly Link[];
@@ -330,7 +331,7 @@ function moduleFacts(
   module: number,
 ): Pick<Details, 'title' | 'type' | 'path' | 'fullName' | 'config' | 'figures' | 'sharedWith' | 'lazy'> {
   const known = (column: Float64Array): number | null => ((column[module] ?? -1) < 0 ? null : (column[module] ?? null));
-  const { params, trainableParams, paramBytes, bufferBytes } = record.modules;
+  const { params, trainableParams, paramBytes, bufferBytes, localParamBytes } = record.modules;
   const path = pathOf(record, module);
   return {
     title: path === '' ? moduleName(record, module) : endOfPath(path),
@@ -343,6 +344,7 @@ function moduleFacts(
       trainable: known(trainableParams),
       paramBytes: known(paramBytes),
       bufferBytes: known(bufferBytes),
+      localParamBytes: known(localParamBytes),
     },
     sharedWith: Array.from(row(record.modules.sharedWith, module), (word) => record.strings[word] ?? ''),
     lazy: ((record.modules.flags[module] ?? 0) & MODULE_LAZY) !== 0,

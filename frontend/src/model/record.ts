@@ -17,6 +17,8 @@ export interface ModuleColumns {
   readonly trainableParams: Float64Array;
   readonly paramBytes: Float64Array;
   readonly bufferBytes: Float64Array;
+  readonly localParams: Float64Array; // those that lie on this rank; -1 where nothing of the model is sharded
+  readonly localParamBytes: Float64Array;
   readonly sharedWith: Ragged; // strings
   readonly flags: Int32Array;
 }
@@ -128,6 +130,8 @@ export interface Totals {
   readonly flops: number | null; // of the forward
   readonly flopsComplete: boolean | null; // false: some op has no formula, so that it is at least that many
   readonly backwardFlops: number | null; // of the backward
+  readonly localParams: number | null; // that lie on this rank; null where nothing is sharded
+  readonly localParamBytes: number | null;
 }
 
 export const TERMS = ['parameters', 'buffers', 'inputs', 'activations', 'gradients', 'optimizer', 'temporaries'] as const;
@@ -138,7 +142,7 @@ export type Phase = (typeof PHASES)[number];
 /** Aten ops of one iteration, in order. */
 export interface MemoryOpColumns {
   readonly name: Int32Array; // strings
-  readonly call: Int32Array; // calls, -1 outside any; of a backward op the call whose forward it goes back through
+  readonly call: Int32Array; // calls, -1 outside any; backward and step: of the call gone back through, of the module whose parameter is stepped
 }
 
 /** Storages, in the order in which they come up. */

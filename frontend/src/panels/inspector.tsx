@@ -117,6 +117,10 @@ function Thing({ record, details }: { readonly record: Record; readonly details:
   );
 }
 
+function onThisRank(bytes: number | null): readonly (readonly [string, string])[] {
+  return bytes === null ? [] : [[TEXTS.onThisRank, bytesText(bytes)]];
+}
+
 function ModuleFacts({ details }: { readonly details: Details }): VNode {
   const { config, figures, sharedWith } = details;
   return (
@@ -133,6 +137,7 @@ function ModuleFacts({ details }: { readonly details: Details }): VNode {
               [TEXTS.parameters, countText(figures.params)],
               [TEXTS.trainable, countText(figures.trainable)],
               [TEXTS.parameterBytes, bytesText(figures.paramBytes)],
+              ...onThisRank(figures.localParamBytes),
               [TEXTS.bufferBytes, bytesText(figures.bufferBytes)],
             ]}
           />
@@ -360,6 +365,7 @@ function Whole({ record }: { readonly record: Record }): VNode {
             [TEXTS.parameters, countText(totals.params)],
             [TEXTS.trainable, countText(totals.trainableParams)],
             [TEXTS.parameterBytes, bytesText(totals.paramBytes)],
+            ...onThisRank(totals.localParamBytes),
             [TEXTS.bufferBytes, bytesText(totals.bufferBytes)],
             [TEXTS.inputBytes, ends(bytesText(totals.inputBytes))],
             [TEXTS.outputBytes, ends(bytesText(totals.outputBytes))],

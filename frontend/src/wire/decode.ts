@@ -133,6 +133,8 @@ function modulesOf(message: Message, size: Sizes): model.ModuleColumns {
     trainableParams: table.figures('trainable_params', from?.trainableParams),
     paramBytes: table.figures('param_bytes', from?.paramBytes),
     bufferBytes: table.figures('buffer_bytes', from?.bufferBytes),
+    localParams: table.figures('local_params', from?.localParams),
+    localParamBytes: table.figures('local_param_bytes', from?.localParamBytes),
     sharedWith: table.ragged('shared_with', from?.sharedWithCount, from?.sharedWith ?? [], size.strings),
     flags: table.plain('flags', from?.flags),
   };
@@ -242,5 +244,7 @@ function totalsOf(message: Message): model.Totals {
     flops: number(from?.flops),
     flopsComplete: from?.flopsComplete ?? null,
     backwardFlops: number(from?.backwardFlops),
+    localParams: number(from?.localParams),
+    localParamBytes: number(from?.localParamBytes),
   };
 }

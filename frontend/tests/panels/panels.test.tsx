@@ -252,7 +252,7 @@ describe('the inspector', () => {
     draw(InspectorPanel);
     const told = words('.inspector');
     expect(told).toContain('saved for backward');
-    expect(told).toMatch(/At the peakopaten\.\S+ \(step\)parameters[\d.]+ KiB/);
+    expect(told).toMatch(/At the peakopaten\.\S+ in fc1 \(step\)parameters[\d.]+ KiB/);
     expect(told).toContain(TEXTS.memoryIsTensors);
   });
 

@@ -16,7 +16,7 @@ from tb_shapeplugin.tracing.alteration import Alteration
 from tb_shapeplugin.tracing.arguments import tensors_in
 from tb_shapeplugin.tracing.call_keys import CallKeys
 from tb_shapeplugin.tracing.compat import drop_casts, is_value_read, storage_of, without_autocast
-from tb_shapeplugin.tracing.compat_ranks import own_groups
+from tb_shapeplugin.tracing.compat_ranks import local_numel, own_groups
 from tb_shapeplugin.tracing.following import MODULE_CALLS, deeper_nests
 from tb_shapeplugin.tracing.held_tensors import Held, HeldTensors
 from tb_shapeplugin.tracing.hidden_fakes import hidden_fakes, quiet_fakes
@@ -36,6 +36,7 @@ _STEP_TOTALS = ("gradient_bytes", "optimizer_bytes", "peak_first_bytes", "peak_b
 _RECURRENT = "aten.mkldnn_rnn_layer"
 _RECURRENT_WORKSPACE = "what the recurrent CPU kernel keeps in a workspace of its own isn't counted"
 
+_WHOLE = "sharded tensors are counted whole, as if one rank held them"
 _ASSUMED = "the optimizer's step reads values, which shapes don't tell: 1 was taken in their place"
 
 
@@ -127,6 +128,8 @@ class _Pass:
         told: dict[str, str] = {}
         if len(iterations) > 1 and any(name.startswith(_RECURRENT) for name in names):
             told |= dict.fromkeys(("saved_bytes", "peak_first_bytes", "peak_bytes"), _RECURRENT_WORKSPACE)
+        if any(local_numel(held.tensor) >= 0 for held in self._held.parameters):
+            told |= dict.fromkeys((*_FORWARD_TOTALS, *_STEP_TOTALS), _WHOLE)
         if self._values.assumed:
             told |= dict.fromkeys(("optimizer_bytes", "peak_first_bytes", "peak_bytes"), _ASSUMED)
         return told
@@ -208,8 +211,10 @@ class _Pass:
         return output, loss
 
     def _step(self) -> None:
+        self.liveness.stepping = True
         with without_autocast(), self._values.assuming():
             _stepped(self._twin.optimizer)
+        self.liveness.stepping = False
         self.liveness.belong(self._state(), "optimizer")
         self.liveness.ended("step")
 
