@@ -15,7 +15,7 @@ _NO_FORMULA = (
     *("_sparse_semi_structured", "_cslt_sparse_mm", "_spsolve", "hspmm", "sspaddmm", "_cholesky_solve_helper", "stft", "istft"),
     *("_flash_attention_", "_efficient_attention_backward", "_cudnn_attention_", "_triton_", "_cdist_backward", "_foreach_mm"),
     *("linear_backward", "mkldnn_linear_backward", "matmul_backward", "_convolution_double_backward", "mps_convolution_"),
-    *("_lstm_mps", "lstm_mps_backward", "quantized_lstm", "quantized_gru", "quantized_rnn", "_mm_plus_mm"),
+    *("_lstm_mps", "lstm_mps_backward", "quantized_lstm", "quantized_gru", "quantized_rnn", "_mm_plus_mm", "_pdist_backward"),
     "_compute_linear_combination",
 )
 # Inference mode hears of these before they become products: their whole names, as others begin alike.
@@ -26,7 +26,12 @@ _COUNT_NOTHING = (
     *("fft_rfftfreq", "linalg_vander", "_linalg_check_errors"),
 )
 _QUANTIZED_KERNELS = ("conv", "linear", "matmul", "lstm", "gru", "rnn", "int4mm", "quantized_")
-_OF_VISION = ("torchvision.nms", "torchvision.roi_align", "torchvision.roi_pool", "torchvision.ps_roi_align", "torchvision.ps_roi_pool")
+# Boxes, pooling and its gradients; a deformed convolution's gradients are what else there is.
+_OF_VISION = frozenset(
+    {"torchvision.nms"}
+    | {f"torchvision.{pool}" for pool in ("roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool")}
+    | {f"torchvision._{pool}_backward" for pool in ("roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool")}
+)
 
 
 def formula_of(name: str) -> Formula | None:

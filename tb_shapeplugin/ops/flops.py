@@ -3,7 +3,10 @@
 One multiply-accumulate is two FLOPs. Counted are the multiply-accumulates of contractions: products of matrices, convolutions, attention,
 recurrent layers. Biases, elementwise work, reductions, normalisation, pooling, resampling and lookups count 0, as torch's own
 ``FlopCounterMode`` and fvcore have it. A torch function is the sum of the aten ops that it runs, so that one table counts forward and
-backward; a fused kernel counts as what it computes.
+backward; a fused kernel counts as what it computes. A product of complex numbers is one multiply-accumulate.
+
+An op that contracts or transforms and has no formula (fft, decompositions and solves, sparse products, ops of other libraries) is unknown,
+never 0, and a sum with an unknown op in it is a lower bound: "≥".
 """
 
 from collections.abc import Callable, Sequence

@@ -45,6 +45,7 @@ def convolution_backward(args: Arguments, _outputs: Sequence[Shape]) -> int:
     *("aten.conv_depthwise3d", "aten._nnpack_spatial_convolution", "aten.mkldnn_convolution", "mkldnn._convolution_pointwise"),
     *("aten.cudnn_convolution", "aten.cudnn_convolution_relu", "aten.cudnn_convolution_add_relu", "aten._mps_convolution"),
     *("aten.miopen_convolution", "aten.miopen_convolution_relu", "aten.miopen_convolution_add_relu", "aten.miopen_depthwise_convolution"),
+    "torchvision.deform_conv2d",
 )
 def plain_convolution(args: Arguments, outputs: Sequence[Shape]) -> int:
     """By kernels that take input and weight first, and are never transposed.

@@ -107,6 +107,18 @@ def distances(args: Arguments, outputs: Sequence[Shape]) -> int | None:
     return multiply_accumulates(prod(outputs[0]), args[0][-1]) if power == 2 else None
 
 
+@FORMULAS.register("aten._pdist_forward", "aten.pdist")
+def distances_within(args: Arguments, outputs: Sequence[Shape]) -> int | None:
+    """The same of one set of rows: each pair once.
+
+    Example:
+        >>> distances_within([(4, 8), 2.0], [(6,)])
+        96
+    """
+    power = args[1] if len(args) > 1 else 2
+    return multiply_accumulates(prod(outputs[0]), args[0][-1]) if power == 2 else None
+
+
 @FORMULAS.register("aten.bilinear")
 def bilinear(args: Arguments, outputs: Sequence[Shape]) -> int:
     """Of two vectors with a matrix for each output.

@@ -189,6 +189,10 @@ def _memory(subject: Subject, options: Options, examination: Examination) -> Mem
 
 def _what_if(subject: Subject, options: Options, examination: Examination) -> WhatIfFacts:
     def rerun(alterations: Sequence[Alteration], other: OtherTraining | None) -> MemoryFacts:
+        lost = nothing_told("a fault of Shapes, of which it has warned")
+        return options.faults.guarded("what memory it would take", lambda: told(alterations, other), lost)
+
+    def told(alterations: Sequence[Alteration], other: OtherTraining | None) -> MemoryFacts:
         own = [other.alteration] if other is not None and other.alteration is not None else []
         alteration = Altogether([*alterations, *own])
         training = options.training if other is None else other.training

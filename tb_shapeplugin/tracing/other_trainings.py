@@ -63,7 +63,7 @@ def _dtypes(model: nn.Module, training: Training | None) -> Iterator[OtherTraini
         return
     (dtype,) = floating
     device = next(model.parameters()).device.type
-    if dtype is torch.float32 and not torch.is_autocast_enabled(device):
+    if dtype is torch.float32 and torch.amp.is_autocast_available(device) and not torch.is_autocast_enabled(device):
         yield OtherTraining("dtype", "bfloat16 autocast", training, around=lambda: torch.autocast(device, torch.bfloat16))
     for other in (torch.float32, torch.bfloat16):
         if other is not dtype:

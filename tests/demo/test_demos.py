@@ -17,7 +17,7 @@ pytestmark = pytest.mark.demo
 
 def run_demo(name: str, logdir: Path) -> tuple[list[shapes.Capture], str]:
     """The captures that a demo leaves in its run, and what it prints."""
-    if name == "transformer":
+    if name in ("transformer", "memory_budget"):
         pytest.importorskip("transformers")
     if name == "digits":
         pytest.importorskip("sklearn")
@@ -30,7 +30,7 @@ def run_demo(name: str, logdir: Path) -> tuple[list[shapes.Capture], str]:
 def test_every_demo_is_tested_and_told_of() -> None:
     """A new story needs a test here and a line in the README."""
     stories = sorted(path.stem for path in DEMO.glob("*.py"))
-    assert stories == ["digits", "many_inputs", "training_crash", "transformer", "two_paths", "wrong_width"]
+    assert stories == ["digits", "many_inputs", "memory_budget", "training_crash", "transformer", "two_paths", "wrong_width"]
     readme = (DEMO / "README.md").read_text()
     assert all(f"`{story}.py`" in readme for story in stories)
 
@@ -103,3 +103,18 @@ def test_transformer_has_its_ops_and_parameters(tmp_path: Path) -> None:
     assert captured.totals.params == 109_484_547
     assert sum(row.type == "BertLayer" for row in captured.modules) == 12
     assert "109,484,547" in printed
+
+
+def test_memory_budget_answers_what_fits(tmp_path: Path) -> None:
+    """The numbers that are printed are those of the record, and the totals are scalars, too."""
+    (captured,), printed = run_demo("memory_budget", tmp_path)
+    what_if = captured.what_if
+    assert what_if is not None and captured.totals.params == 86_567_656
+    assert captured.totals.flops == 256 * 2 * 17_563_828_224
+    assert "takes 29.58 GiB at its peak: it does not fit 24 GiB." in printed and "The largest batch that fits is 206." in printed
+    assert what_if.peak_bytes(batch=206) <= 24 * 2**30 < what_if.peak_bytes(batch=207)
+    for way in ("bfloat16 autocast", "SGD", "checkpointed vit.layers"):
+        assert f"  {way}: {what_if.peak_bytes(way) / 2**30:.2f} GiB, largest batch {what_if.largest('batch', 24 * 2**30, way)}" in printed
+    events = EventAccumulator(str(tmp_path / "memory_budget"), size_guidance={"tensors": 0}).Reload()
+    (told,) = events.Tensors("shapes/ViT-B16/peak_bytes")
+    assert told.tensor_proto.double_val[0] == captured.totals.peak_bytes

@@ -16,12 +16,13 @@ from tests.e2e.broken import write_broken
 from tests.wire.records import small_record, stored
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMOS = ("digits", "many_inputs", "training_crash", "transformer", "two_paths", "wrong_width")
+DEMOS = ("digits", "many_inputs", "memory_budget", "training_crash", "transformer", "two_paths", "wrong_width")
 # The run and name of each model that the demos log, and a node that its graph must show at once.
 DEMO_MODELS = {
     "DigitNet": ("digits", "pixels"),
     "microscope": ("many_inputs", "image"),
     "street": ("many_inputs", "image"),
+    "ViT-B16": ("memory_budget", "pixel_values"),
     "Stamps": ("training_crash", "criterion"),
     "BERT": ("transformer", "input_ids"),
     "reader": ("two_paths", "text"),

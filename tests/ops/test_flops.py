@@ -84,6 +84,8 @@ BY_HAND: dict[str, tuple[str, list[Any], list[Shape], int]] = {
     "scaled": ("aten._scaled_mm.default", [(3, 4), (4, 5), (), ()], [(3, 5)], 60),
     "quantised": ("quantized.linear_dynamic.default", [(2, 3, 4), "packed"], [(2, 3, 5)], 2 * 3 * 4 * 5),
     "of single rows": ("aten.tensordot.default", [(3, 1), (4, 5), [1], [0]], [(3, 5)], 3 * 5),
+    "distances of four rows among themselves": ("aten._pdist_forward.default", [(4, 8), 2.0], [(6,)], 6 * 8),
+    "deformed convolution": ("torchvision.deform_conv2d.default", [(1, 3, 8, 8), (4, 3, 3, 3), (1, 18, 6, 6)], [(1, 4, 6, 6)], 36 * 4 * 27),
     "an empty batch": ("aten.bmm.default", [(0, 2, 3), (0, 3, 4)], [(0, 2, 4)], 0),
 }
 
@@ -107,6 +109,7 @@ NOT_TOLD: dict[str, tuple[str, list[Any]]] = {
     ),
     "cuDNN's layers of weights in one": ("aten._cudnn_rnn.default", [(7, 2, 4), [(448,)], 4]),
     "distances that aren't sums of squares": ("aten.cdist.default", [(3, 8), (5, 8), 1.0]),
+    "distances among rows that aren't sums of squares": ("aten.pdist.default", [(3, 8), 1.0]),
     "einsum of three, whose order is unknown": ("aten.einsum.default", ["ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)]]),
 }
 
@@ -133,6 +136,7 @@ HARMLESS = (
     "_c10d_functional.all_gather_into_tensor.default",
     "quantized.add_relu.default",
     "torchvision.nms.default",
+    "torchvision._roi_align_backward.default",
 )
 UNKNOWN = (
     "aten._fft_r2c.default",
@@ -146,6 +150,8 @@ OF_OTHERS = (
     "quantized.conv2d.new",
     "quantized.quantized_lstm_cell_dynamic.default",
     "aten._flash_attention_backward.default",
+    "aten._pdist_backward.default",
+    "torchvision._deform_conv2d_backward.default",
 )
 
 
