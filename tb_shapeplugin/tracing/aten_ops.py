@@ -31,6 +31,7 @@ class AtenOp:
     foreign_fake: bool  # its shape-level kernel comes from somebody else than torch
     flops: Formula | None  # their formula
     counts_nothing: bool  # has it no FLOPs, where it has no formula?
+    takes_functions: bool = False  # torch.cond, flex_attention
 
 
 _known: dict[int, tuple[Any, AtenOp]] = {}  # by id, as ops are slow to hash; the op too, so that its id isn't used again
@@ -44,6 +45,8 @@ def aten_op(func: Any) -> AtenOp:
         True
     """
     known = _known.get(id(func))
+    if known is None and not hasattr(func, "_schema"):
+        known = _known[id(func)] = func, _taking_functions(str(func.name()))
     if known is None:
         name, tags = str(func), func.tags
         known = _known[id(func)] = (
@@ -64,6 +67,25 @@ def aten_op(func: Any) -> AtenOp:
             ),
         )
     return known[1]
+
+
+def _taking_functions(name: str) -> AtenOp:
+    """An operator that takes functions: it has no schema that tells anything of it, and what runs inside it isn't seen."""
+    return AtenOp(
+        name=f"higher_order.{name}",
+        draws=False,
+        reads=False,
+        writes=False,
+        noise=False,
+        asks_device=False,
+        quantises=False,
+        counts_entries=False,
+        collective=False,
+        foreign_fake=False,
+        flops=None,
+        counts_nothing=False,
+        takes_functions=True,
+    )
 
 
 # Words in the names of torch functions that may draw.

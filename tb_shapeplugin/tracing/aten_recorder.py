@@ -74,5 +74,5 @@ class AtenRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
                 running.children.append(child_of(func, args, result))
         elif op.reads:  # fakes have a tolist of their own, which no function mode hears of
             self._recorder.note_read(func, args, kwargs, result, -1, frame)
-        elif not op.noise and is_users_file(frame.f_code.co_filename):
+        elif not op.noise and (op.takes_functions or is_users_file(frame.f_code.co_filename)):
             self._recorder.native(func, args, kwargs, result, frame)

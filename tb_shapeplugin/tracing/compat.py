@@ -68,8 +68,11 @@ _TORCH_INTERNALS = (
 class TorchDispatchMode(_python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types there
     """A dispatch mode without torch's guard against compilation, which is a twelfth of a shape-level run.
 
-    No frame is compiled while such a mode is active, the handler's neither.
+    No frame is compiled while such a mode is active, the handler's neither. Operators that take functions (torch.cond, flex_attention) come
+    to it as any others do.
     """
+
+    supports_higher_order_operators = True
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

@@ -113,7 +113,7 @@ class ValuesOnDemand(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         try:
             result = func(*args, **kwargs)
         except Exception as error:
-            if not self.reads_values(error):
+            if op.takes_functions or not self.reads_values(error):  # which branch torch.cond takes: the whole has to run for real
                 raise
             return self.run(func, args, kwargs, error, assume=True)
         if op.quantises:
@@ -349,7 +349,8 @@ class FunctionsOnDemand(TorchFunctionMode):
         try:
             return func(*args, **(kwargs or {}))
         except (RuntimeError, TypeError) as error:
-            if not self._values.reads_values(error):
+            takes_functions = any(callable(arg) for arg in args if not isinstance(arg, (torch.Tensor, torch.nn.Module)))
+            if takes_functions or not self._values.reads_values(error):
                 raise
             return self._values.run(func, args, kwargs or {}, error, assume=True)
 
