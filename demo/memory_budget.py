@@ -1,4 +1,4 @@
-"""Does a training step of ViT-B/16 fit the GPU? Told on a laptop, before one is rented: the peak, the largest batch, what else would help."""
+"""Does a training step of ViT-B/16 fit the GPU? Told without one: the peak, the largest batch that fits, and what else would help."""
 
 import argparse
 from pathlib import Path

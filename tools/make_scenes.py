@@ -23,12 +23,13 @@ ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
-# picture: the demo's run, and what is pressed before it is taken
-SCENES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "problem": ("wrong_width", ()),
-    "overview": ("transformer", ()),
-    "digits": ("digits", ()),
-    "many_inputs": ("many_inputs", ()),
+# picture: the demo's run, and the place in it, as the address has it
+SCENES: dict[str, tuple[str, dict[str, str]]] = {
+    "problem": ("wrong_width", {}),
+    "overview": ("transformer", {}),
+    "digits": ("digits", {}),
+    "many_inputs": ("many_inputs", {}),
+    "memory": ("memory_budget", {"screen": "memory", "limit": "24", "sizes": "192"}),
 }
 _PATIENCE = 60.0
 
@@ -61,14 +62,15 @@ def models(address: str, runs: int) -> dict[str, Any]:  # Any: what the route's 
     raise TimeoutError(f"TensorBoard showed no {runs} runs within {_PATIENCE:.0f} s. Look at what the demos printed.")
 
 
-def photograph(page: Page, address: str, run: str, model: dict[str, Any], keys: tuple[str, ...], file: Path, *, dark: bool) -> None:
-    """Opens the tab at one model, presses the keys and takes the picture."""
-    place = urlencode({"p.shapes.run": run, "p.shapes.tag": model["tag"], "p.shapes.step": model["steps"][-1]})
+def photograph(page: Page, address: str, run: str, model: dict[str, Any], words: dict[str, str], file: Path, *, dark: bool) -> None:
+    """Opens the tab at one model, at a place in it, and takes the picture."""
+    place = urlencode(
+        {"p.shapes.run": run, "p.shapes.tag": model["tag"], "p.shapes.step": model["steps"][-1]}
+        | {f"p.shapes.{key}": word for key, word in words.items()}
+    )
     page.goto(f"{address}/?darkMode={'true' if dark else 'false'}#shapes&{place}")
     tab = page.frame_locator("iframe[src*=plugin_entry]")
-    tab.locator(".graph-things li").first.wait_for(state="attached")
-    for key in keys:
-        tab.locator("body").press(key)
+    tab.locator(".graph-things li, .memory-strip").first.wait_for(state="attached")
     page.wait_for_timeout(800)  # the camera's way, and the graph's list of what it shows
     page.screenshot(path=file)
 
@@ -83,10 +85,10 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         with tensorboard(Path(logdir)) as address:
             listed = models(address, len({run for run, _ in SCENES.values()}))
-            for name, (run, keys) in SCENES.items():
+            for name, (run, words) in SCENES.items():
                 for dark in (False, True):
                     page = browser.new_page(viewport={"width": 1440, "height": 900})
-                    photograph(page, address, run, listed[run], keys, IMAGES / f"{name}-{'dark' if dark else 'light'}.png", dark=dark)
+                    photograph(page, address, run, listed[run], words, IMAGES / f"{name}-{'dark' if dark else 'light'}.png", dark=dark)
                     page.close()
                     print(f"docs/images/{name}-{'dark' if dark else 'light'}.png")
         browser.close()
