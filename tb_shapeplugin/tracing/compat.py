@@ -79,6 +79,7 @@ class TorchDispatchMode(_python_dispatch.TorchDispatchMode):  # type: ignore[no-
         return False
 
 
+_GROUPED_MM = getattr(getattr(torch.ops.aten, "_grouped_mm", None), "default", None)
 _dispatched = inspect.unwrap(fake_tensor.FakeTensorMode.__torch_dispatch__)
 
 
@@ -92,6 +93,15 @@ class FakeTensorMode(fake_tensor.FakeTensorMode):  # type: ignore[no-untyped-cal
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.ops.aten._unsafe_view.default:  # to fakes the same as a view, of which torch remembers what it gives
             func = torch.ops.aten.view.default
+        elif func is _GROUPED_MM and device_of(args[0]).type == "cpu" and args[0].dtype is torch.float32:
+            with no_function_modes():  # the CPU's kernel takes float32, the one that tells shapes doesn't
+                with self:
+                    halves = tuple(
+                        arg.to(torch.bfloat16) if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in args
+                    )
+                half = _dispatched(self, func, types, halves, kwargs or {})
+                with self:
+                    return half.to(torch.float32)
         return _dispatched(self, func, types, args, kwargs or {})
 
 

@@ -131,6 +131,19 @@ class Reads(nn.Module):
         return result
 
 
+class Experts(nn.Module):
+    """Rows in three groups, each through an expert of its own: torch's shape-level kernel of it takes half precision alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Parameter(torch.randn(3, 16, 32)), nn.Parameter(torch.randn(3, 32, 16))
+        self.register_buffer("ends", torch.tensor([4, 8, 24], dtype=torch.int32))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = F.gelu(torch._grouped_mm(x, self.up, offs=self.ends))
+        return torch._grouped_mm(y, self.down, offs=self.ends)
+
+
 class Several(nn.Module):
     """A dict of outputs, of which one is an intermediate."""
 
@@ -151,12 +164,13 @@ def built(name: str) -> tuple[nn.Module, tuple[Any, ...]]:
         "residual": lambda: (Residual(), (torch.randint(0, 50, (4, 9)),)),
         "checkpointed": lambda: (Checkpointed(), (torch.randn(64, 32),)),
         "reads": lambda: (Reads(), (torch.randn(20, 6),)),
+        "experts": lambda: (Experts(), (torch.randn(24, 16),)),
         "several": lambda: (Several(), (torch.randn(2, 3, 16, 16),)),
         "gradient of the input": lambda: (nn.Sequential(nn.Linear(8, 8), nn.Tanh()), (torch.randn(5, 8, requires_grad=True),)),
     }[name]()
 
 
-MODELS = ("perceptron", "residual", "checkpointed", "reads", "several", "gradient of the input")
+MODELS = ("perceptron", "residual", "checkpointed", "reads", "several", "experts", "gradient of the input")
 OPTIMIZERS: dict[str, Optimizer | None] = {
     "no optimizer": None,
     "SGD": lambda parameters: torch.optim.SGD(parameters, lr=1e-3, momentum=0.9),
@@ -255,7 +269,7 @@ def test_gradients_accumulate_over_micro_batches() -> None:
 
 
 @pytest.mark.parametrize("grad", [True, False])
-@pytest.mark.parametrize("model", MODELS[:5])
+@pytest.mark.parametrize("model", MODELS[:6])
 def test_a_forward_alone_takes_what_is_told(model: str, grad: bool) -> None:
     """With and without gradients; all three peaks are the forward's, and without gradients nothing is kept."""
     net, args = built(model)

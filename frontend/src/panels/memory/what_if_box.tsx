@@ -30,7 +30,7 @@ export function WhatIfBox(): VNode {
       ))}
       {nothing && <p class="muted">{TEXTS.whatIfNothing}</p>}
       {[...asks.unknown].map(([name, why]) => (
-        <p key={name} class="small">
+        <p key={name} class="small two-lines" data-tip={TEXTS.whatIfUnknown(name, why)}>
           {TEXTS.whatIfUnknown(name, why)}
         </p>
       ))}
