@@ -99,7 +99,7 @@ def short_count(count: int | None) -> str:
         value /= 1000
         if value < 999.5:
             break
-    return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}" if value >= 9.995 else f"{value:.2f} {unit}"
+    return _three_digits(value, unit)
 
 
 def bytes_text(size: int | None) -> str:
@@ -118,4 +118,8 @@ def bytes_text(size: int | None) -> str:
         value /= 1024
         if value < 999.5:
             break
+    return _three_digits(value, unit)
+
+
+def _three_digits(value: float, unit: str) -> str:
     return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}" if value >= 9.995 else f"{value:.2f} {unit}"

@@ -20,17 +20,18 @@ class AtenOp:
     """An aten op by what matters to those who follow it."""
 
     name: str  # aten.addmm.default
-    draws: bool  # random numbers
-    reads: bool  # what it gives, or its shape, depends on values
-    writes: bool  # into some of its operands, at least while training
-    noise: bool
-    asks_device: bool
-    quantises: bool
-    counts_entries: bool  # of a sparse tensor
-    collective: bool  # sends to other ranks, or waits for them
-    foreign_fake: bool  # its shape-level kernel comes from somebody else than torch
-    flops: Formula | None  # their formula
-    counts_nothing: bool  # has it no FLOPs, where it has no formula?
+    draws: bool = False  # random numbers
+    reads: bool = False  # what it gives, or its shape, depends on values
+    writes: bool = False  # into some of its operands, at least while training
+    noise: bool = False
+    asks_device: bool = False
+    quantises: bool = False
+    counts_entries: bool = False  # of a sparse tensor
+    collective: bool = False  # sends to other ranks, or waits for them
+    foreign_fake: bool = False  # its shape-level kernel comes from somebody else than torch
+    flops: Formula | None = None  # their formula
+    counts_nothing: bool = False  # has it no FLOPs, where it has no formula?
+    in_place: bool = False  # gives what it was given, written to, and nothing else
     takes_functions: bool = False  # torch.cond, flex_attention
 
 
@@ -64,28 +65,20 @@ def aten_op(func: Any) -> AtenOp:
                 foreign_fake=has_foreign_fake(func),
                 flops=formula_of(name),
                 counts_nothing=counts_nothing(name),
+                in_place=_is_in_place(func),
             ),
         )
     return known[1]
 
 
+def _is_in_place(func: Any) -> bool:
+    sides = [func._schema.arguments[:1], func._schema.returns]
+    return all(len(side) == 1 and side[0].alias_info is not None and side[0].alias_info.is_write for side in sides)
+
+
 def _taking_functions(name: str) -> AtenOp:
     """An operator that takes functions: it has no schema that tells anything of it, and what runs inside it isn't seen."""
-    return AtenOp(
-        name=f"higher_order.{name}",
-        draws=False,
-        reads=False,
-        writes=False,
-        noise=False,
-        asks_device=False,
-        quantises=False,
-        counts_entries=False,
-        collective=False,
-        foreign_fake=False,
-        flops=None,
-        counts_nothing=False,
-        takes_functions=True,
-    )
+    return AtenOp(name=f"higher_order.{name}", takes_functions=True)
 
 
 # Words in the names of torch functions that may draw.

@@ -75,7 +75,9 @@ class Liveness(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has
             self.fault = self.fault or fault
         if op is not None and op.collective:
             raise RuntimeError("the model sends to other ranks here, or waits for them: nobody has what they would give")
-        result = func(*args, **(kwargs or {}))
+        # Most of what an optimizer runs writes in place, and makes nothing; what it counts by its contents is asked.
+        written = self.stepping and op is not None and op.in_place and getattr(args[0], "constant", self) is None
+        result = args[0] if written else func(*args, **(kwargs or {}))
         if op is not None and self.fault is None:
             try:
                 self._note(op, args, result)
