@@ -209,7 +209,7 @@ describe('the table', () => {
       'gradients',
       'optimizer',
       'parameters',
-      'inputs',
+      'inputs, buffers',
     ]);
     expect(cells(0)).toEqual(['all', '650', '140', '20', '–', '300', '150', '40']);
     expect(cells(1)).toEqual(['fc1', '480', '80', '–', '–', '300', '100', '–']);

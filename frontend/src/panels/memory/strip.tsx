@@ -105,7 +105,7 @@ function PeakParts(): VNode {
           <div key={part}>
             <dt>
               <i style={{ background: `var(--c${PART_HUES[part]})` }} />
-              {part === 'inputs' ? TEXTS.inputsAndBuffers : TEXTS.parts[part]}
+              {TEXTS.parts[part]}
             </dt>
             <dd>{inUnit(rounded[i] ?? 0, unit, 3)}</dd>
           </div>
