@@ -82,8 +82,11 @@ class Peaks:
         return 100 * (self.live - self.allocator.peak) / self.allocator.peak
 
     @property
-    def unexplained(self) -> float:
-        """What of that gap no op's scratch memory makes up, in percent."""
+    def at_that_moment(self) -> float:
+        """How much less tensors hold when the allocator holds most than at their own peak, in percent of the allocator's.
+
+        Where an op's scratch memory makes up the gap and that much more, it is what moved the allocator's peak to that op.
+        """
         return 100 * (self.live + sum(self.allocator.hidden.values()) - self.allocator.peak) / self.allocator.peak
 
     @property
@@ -246,16 +249,16 @@ def main() -> None:
         print_large()
         return
     rows = []
-    print(f"{'':22} {'':18} {'told':>14} {'live':>14} {'error %':>9} {'allocator %':>12} {'unexplained':>12}", flush=True)
+    print(f"{'':22} {'':18} {'told':>14} {'live':>14} {'error %':>9} {'allocator %':>12} {'moment %':>12}", flush=True)
     for subject in subjects(options.models or list(MODELS)):
         for mode in MODES:
             start = time.process_time()
             peaks = measured(subject, mode)
             error = "unknown" if peaks.error is None else f"{peaks.error:.3f}"
             told = "-" if peaks.told is None else str(peaks.told)
-            cells = f"{told:>14} {peaks.live:14} {error:>9} {peaks.gap:12.3f} {peaks.unexplained:12.3f}"
+            cells = f"{told:>14} {peaks.live:14} {error:>9} {peaks.gap:12.3f} {peaks.at_that_moment:12.3f}"
             print(f"{subject.name:22} {mode:18} {cells}  {peaks.names}{peaks.unknown}", flush=True)
-            row = {"model": subject.name, "mode": mode, "error": peaks.error, "gap": peaks.gap, "unexplained": peaks.unexplained}
+            row = {"model": subject.name, "mode": mode, "error": peaks.error, "gap": peaks.gap, "at_that_moment": peaks.at_that_moment}
             rows.append({**row, "hidden": peaks.allocator.hidden, "seconds": time.process_time() - start})
     errors = sorted(abs(row["error"]) for row in rows if row["error"] is not None)
     figures = {"configurations": len(rows), "unknown": len(rows) - len(errors), "median": statistics.median(errors), "worst": errors[-1]}
