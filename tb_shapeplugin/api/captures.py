@@ -80,13 +80,13 @@ class Capture:
         """The whole model's figures; None where nobody knows."""
         return self._record.totals
 
-    @property
+    @cached_property
     def memory(self) -> MemoryView | None:
         """What is alive over an iteration, with its peak; None where that isn't known."""
         memory = self._record.memory
         return None if memory is None else MemoryView(self._record, memory)
 
-    @property
+    @cached_property
     def what_if(self) -> WhatIfView | None:
         """What memory other sizes and other ways to train would take; None where nobody asked or nothing is known."""
         memory, what_if = self._record.memory, self._record.what_if
